@@ -2,9 +2,9 @@
 
 Model: https://pages.nist.gov/OSCAL/reference/latest/assessment-results/, checked by compliance-trestle's types. Every
 row of a headline table is an observation; every field that the law asks for and that the run's own artefacts decide is
-a finding, satisfied or not. OSCAL's findings know no third state, so what was only stated gets none: it is among the
-objectives that the review excludes, with an observation that says what was stated. The auditor's attestations are
-attestations. Ids are derived from the run, so that exporting again gives the same bytes.
+a finding, satisfied or not. OSCAL's findings know no third state, so what was only stated, or seen, gets none: it is
+among the objectives that the review excludes, with an observation that says what was stated. The auditor's attestations
+are attestations. Ids are derived from the run, so that exporting again gives the same bytes.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from audit_lib.measure.rows.split_columns import CLASSIFICATION
 from audit_lib.policies.fields import FieldCheck
 from audit_lib.report.content import Content, gather
 from audit_lib.report.document import field_checks
+from audit_lib.report.duty_status import duty_status
 from audit_lib.report.exact_tables import ExactRow, ExactTable
 from audit_lib.report.leading import picked
 from audit_lib.report.numbers import guarded
@@ -33,8 +34,9 @@ from audit_lib.signoff import SignOff, read_sign_offs, verify_sign_offs
 from audit_lib.signoff.signed_report import last_signature
 
 NAMESPACE: Final = "urn:audit-lib:oscal"
-_STATE: Final = {"met": "satisfied", "missing": "not-satisfied"}
-_STATED: Final = "stated, not checked"
+_STATE: Final = {"computed": "satisfied", "missing": "not-satisfied", "not met": "not-satisfied"}
+_METHODS: Final = {"stated": "UNKNOWN", "seen": "EXAMINE"}
+"""Of what is stated nobody examined, interviewed or tested anything; of what was seen, a page was there."""
 
 
 def assessment_results(run: Run) -> bytes:
@@ -92,10 +94,10 @@ def _document(run: Run, oscal_version: str) -> dict[str, Any]:
         }),
         "reviewed-controls": _reviewed(content, fields),
     }  # fmt: skip
-    seen += [_statement(ids, content, field) for field in fields if field.status == _STATED]
+    seen += [_statement(ids, content, field) for field in fields if field.status in _METHODS]
     if seen:
         result["observations"] = seen
-    if findings := list(_findings(ids, fields)):
+    if findings := list(_findings(ids, content, fields)):
         result["findings"] = findings
     if signed:
         result["attestations"] = [_attestation(one) for one in signed]
@@ -178,7 +180,7 @@ def _reviewed(content: Content, fields: Sequence[FieldCheck]) -> dict[str, Any]:
     if left_out := [field for field in fields if field.status not in _STATE]:
         selection["exclude-objectives"] = [{"objective-id": _objective(field)} for field in left_out]
         selection["remarks"] = "Not assessed: " + "; ".join(
-            f"{field.id} {field.status}" for field in left_out
+            f"{field.id} {duty_status(content.policy, field)}" for field in left_out
         )
     return {
         "control-selections": [{"description": words, "include-all": {}}],
@@ -186,14 +188,14 @@ def _reviewed(content: Content, fields: Sequence[FieldCheck]) -> dict[str, Any]:
     }
 
 
-def _findings(ids: _Ids, fields: Sequence[FieldCheck]) -> Iterator[dict[str, Any]]:
+def _findings(ids: _Ids, content: Content, fields: Sequence[FieldCheck]) -> Iterator[dict[str, Any]]:
     for field in fields:
         if field.status not in _STATE:
             continue
         yield {
             "uuid": ids.of(f"field/{field.id}"),
             "title": f"{field.id}: {field.duty}",
-            "description": field.found or "not found",
+            "description": f"{duty_status(content.policy, field)}: {field.found or 'not found'}",
             "target": {
                 "type": "objective-id",
                 "target-id": _objective(field),
@@ -206,10 +208,10 @@ def _findings(ids: _Ids, fields: Sequence[FieldCheck]) -> Iterator[dict[str, Any
 def _statement(ids: _Ids, content: Content, field: FieldCheck) -> dict[str, Any]:
     return {
         "uuid": ids.of(f"statement/{field.id}"),
-        "title": f"{field.id}: {field.duty}: {field.status}",
+        "title": f"{field.id}: {field.duty}: {duty_status(content.policy, field)}",
         "description": field.found or "not found",
         "props": _props({"objective": _objective(field), "status": field.status}),
-        "methods": ["UNKNOWN"],  # nobody examined, interviewed or tested
+        "methods": [_METHODS[field.status]],
         "types": ["control-objective"],
         "collected": _instant(content.measured_at),
         "relevant-evidence": [

@@ -82,7 +82,7 @@ def open_run(
         spec = spec.override("perturb", names_per_cell=names_per_cell)
     run = Run.open(spec, window, root, notify)
     if not run.stage("plan").is_complete():  # what was planned goes on, on any day
-        _check_dates(spec, None, window)
+        _check_facts(spec, None, window)
     return run
 
 
@@ -265,14 +265,16 @@ def check(spec: AuditSpec, today: date | None = None) -> None:
         If a lexicon of the perturbation cannot be used.
     """
     check_parts(spec)
-    _check_dates(spec, today)
+    _check_facts(spec, today)
 
 
-def _check_dates(spec: AuditSpec, today: date | None, window: Window | None = None) -> None:
+def _check_facts(spec: AuditSpec, today: date | None, window: Window | None = None) -> None:
     from audit_lib.policies import policy_of
-    from audit_lib.policies.use_dates import check_dates
+    from audit_lib.policies.contradictions import check_facts
+    from audit_lib.policies.timeline import Timeline
 
-    check_dates(policy_of(spec), spec, today or datetime.now(UTC).date(), window)
+    day = today or datetime.now(UTC).date()
+    check_facts(Timeline(policy=policy_of(spec), spec=spec, audited=day, window=window))
 
 
 def remarks(spec: AuditSpec) -> list[str]:

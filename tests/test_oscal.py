@@ -77,10 +77,12 @@ def test_what_was_only_stated_is_neither_satisfied_nor_not(tmp_path: Path) -> No
     (reviewed,) = result["reviewed-controls"]["control-objective-selections"]
     left_out = {objective["objective-id"] for objective in reviewed["exclude-objectives"]}
     assert stated <= left_out and not left_out & found and len(left_out | found) == 23
-    assert "F13 stated, not checked" in reviewed["remarks"]
+    assert "F13 stated by the employer, not checked" in reviewed["remarks"]
     said = {seen["title"][:3].lower(): seen for seen in result["observations"]}
     for name in stated:
-        assert said[name]["title"].endswith(": stated, not checked") and said[name]["methods"] == ["UNKNOWN"]
+        assert said[name]["title"].endswith(": stated by the employer, not checked") and said[name][
+            "methods"
+        ] == ["UNKNOWN"]
     assert "/audit" in said["f13"]["description"]
     (tmp_path / "o.json").write_bytes(content)
     assert AssessmentResults.oscal_read(tmp_path / "o.json") is not None

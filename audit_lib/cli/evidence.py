@@ -151,10 +151,12 @@ def _verify_one(options: argparse.Namespace) -> int:
 
 def _age(uri: str, on: date) -> str:
     """Say until when an audit may be relied on, or raise `GateError` where that is past or there is none."""
+    from audit_lib.documents.sample import Sample
     from audit_lib.errors import GateError
     from audit_lib.policies import policy_of
     from audit_lib.policies.clocks import valid_until
     from audit_lib.policies.gates import check_validity
+    from audit_lib.policies.timeline import timeline_of
     from audit_lib.run import Run
     from audit_lib.signoff.sign_off_files import read_sign_offs
     from audit_lib.signoff.statement import why_no_audit_of
@@ -166,12 +168,21 @@ def _age(uri: str, on: date) -> str:
         clock = policy.clock("validity")
         return f"{policy.short_law} sets no period of validity ({clock.cite}): whether to rely on it on {on} is open"
     signed = read_sign_offs(run)
-    why = why_no_audit_of(policy, run.spec, signed[-1].predicate if signed else None)
+    last = signed[-1] if signed else None
+    occurred = run.stage("sample").read_document(Sample, "sample.json").occurred
+    times = timeline_of(
+        policy,
+        run.spec,
+        run.stage("metrics").success().finished,
+        window=run.key.window,
+        decided=None if occurred is None else (occurred.first, occurred.last),
+        signed_at=None if last is None else last.signed_at,
+    )
+    why = why_no_audit_of(times, None if last is None else last.predicate)
     if why is not None:
         raise GateError(f"{policy.short_law}, {gate.cite}: there is no audit to rely on: {why}")
-    audited = run.stage("metrics").success().finished.date()
-    check_validity(policy, audited, on)
-    return f"audit of {audited}, valid until {valid_until(policy, audited)}: may be relied on on {on}"
+    check_validity(policy, times.audited, on)
+    return f"audit of {times.audited}, valid until {valid_until(policy, times.audited)}: may be relied on on {on}"
 
 
 def _prove(options: argparse.Namespace) -> int:

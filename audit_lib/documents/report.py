@@ -83,7 +83,7 @@ class RequiredField(Typed):
     duty: str
     cite: str
     where: str
-    status: Literal["met", "stated, not checked", "missing", "not applicable"]
+    status: Literal["computed", "stated", "seen", "missing", "not met", "not applicable"]
     found: str
 
 

@@ -2,35 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from audit_lib.policies.policy import Policy
+from audit_lib.policies.contradictions import contradictions
+from audit_lib.policies.independence import not_independent
+from audit_lib.policies.timeline import Timeline
 from audit_lib.translation import mark, t
-
-if TYPE_CHECKING:
-    from audit_lib.spec import AuditSpec, Use
-
-_FORMS: Final = frozenset(
-    {
-        "ag",
-        "bv",
-        "co",
-        "company",
-        "corp",
-        "corporation",
-        "gmbh",
-        "inc",
-        "incorporated",
-        "kg",
-        "limited",
-        "llc",
-        "llp",
-    }
-    | {"lp", "ltd", "nv", "plc", "sa", "sarl", "se", "srl"}
-)
-"""Legal forms, which people write or leave out."""
 
 PROVENANCE: Final = {
     "self_reported": mark("self-reported"),
@@ -41,17 +19,13 @@ PROVENANCE: Final = {
 """How demographics are known, in words."""
 
 
-def why_no_audit(
-    policy: Policy, spec: AuditSpec, organisation: str | None, attested: Collection[str]
-) -> str | None:
+def why_no_audit(times: Timeline, organisation: str | None, attested: Collection[str]) -> str | None:
     """Return why a run is not what its law calls an audit; None where it is one.
 
     Parameters
     ----------
-    policy : Policy
-        The pack as it stands for the spec.
-    spec : AuditSpec
-        The audit.
+    times : Timeline
+        The pack, the spec, and the days of the audit.
     organisation : str or None
         Of the auditor whose signature stands; None where nobody signed.
     attested : collection of str
@@ -59,11 +33,15 @@ def why_no_audit(
 
     Examples
     --------
-    >>> from audit_lib.policies import load_policy
-    >>> from audit_lib.spec import Use
-    >>> not_independent(Use(employer="Example Hotels, Inc."), "EXAMPLE HOTELS")
-    'the employer that relies on it (use.employer)'
+    >>> from datetime import date
+    >>> from audit_lib.policies import policy_of
+    >>> from audit_lib.spec import AuditSpec
+    >>> spec = AuditSpec.load("include/examples/recorded_decisions.yaml")
+    >>> times = Timeline(policy=policy_of(spec), spec=spec, audited=date(2026, 11, 22), computed=True)
+    >>> why_no_audit(times, None, ())
+    'no independent auditor has signed it'
     """
+    policy, spec = times.policy, times.spec
     provenance = spec.groups.provenance
     if provenance in policy.provenance.experiment:
         known_as = t(PROVENANCE[provenance])
@@ -81,20 +59,6 @@ def why_no_audit(
         return t("its signature lacks attestations: {lacking}", lacking=", ".join(lacking))
     if policy.attestations and (who := not_independent(spec.use, organisation)):
         return t("it is signed by {who}, which is no independent auditor", who=who)
+    if found := contradictions(times):
+        return t("stated facts contradict each other: {facts}", facts=found[0])
     return None
-
-
-def not_independent(use: Use, organisation: str) -> str | None:
-    """Return as whom of the use an organisation is named, in the words of an error; None where it is not."""
-    for stated, who in (
-        (use.employer, t("the employer that relies on it (use.employer)")),
-        (use.vendor, t("the maker of the tool (use.vendor)")),
-    ):
-        if _words(stated) and _words(stated) == _words(organisation):
-            return who
-    return None
-
-
-def _words(name: str) -> tuple[str, ...]:
-    words = re.findall(r"\w+", name.casefold())
-    return tuple(word for word in words if word not in _FORMS) or tuple(words)

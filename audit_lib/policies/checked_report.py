@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from audit_lib.policies.audit_claim import why_no_audit
 from audit_lib.policies.policy import Policy
+from audit_lib.policies.timeline import Timeline, timeline_of_report
+from audit_lib.translation import t
 
 if TYPE_CHECKING:
     from audit_lib.spec import AuditSpec
 
-DutyStatus = Literal["met", "stated, not checked", "missing", "not applicable"]
-"""``met``: found in the run's own artefacts. ``stated, not checked``: somebody wrote it into the spec, and nothing here
-can tell whether it is so."""
+DutyStatus = Literal["computed", "stated", "seen", "missing", "not met", "not applicable"]
+"""``computed``: found in the run's own artefacts. ``stated``: somebody wrote it into the spec, and nothing here can
+tell whether it is so. ``seen``: its page was there on a day, and its digest is kept. ``missing``: neither. ``not met``:
+what is stated or computed breaks the rule, or contradicts itself."""
 DutyAnswer = tuple[DutyStatus, str]
 
 
@@ -46,9 +49,12 @@ class CheckedReport:
     def no_audit(self) -> str | None:
         """Why the law does not take this for an audit; None where it does."""
         signature = self.document.get("signature")
-        return why_no_audit(
-            self.policy,
-            self.spec,
-            None if signature is None else signature["organisation"],
-            self.document.get("attested", ()),
-        )
+        if self.timeline is None:
+            return t("the metrics are not computed yet")
+        organisation = None if signature is None else signature["organisation"]
+        return why_no_audit(self.timeline, organisation, self.document.get("attested", ()))
+
+    @property
+    def timeline(self) -> Timeline | None:
+        """The facts of law; None where nothing is computed yet."""
+        return timeline_of_report(self.policy, self.spec, self.document)

@@ -9,12 +9,12 @@ from collections.abc import Callable, Mapping
 from datetime import date, datetime
 from typing import Any, Final
 
-from audit_lib.policies.audit_claim import not_independent
 from audit_lib.policies.checked_report import CheckedReport, DutyAnswer
 from audit_lib.policies.clocks import valid_until
+from audit_lib.policies.independence import not_independent
 from audit_lib.policies.pack_schema import CheckName
 from audit_lib.policies.stated_checks import STATED, STATED_CHECKS, stated
-from audit_lib.policies.use_dates import UseDates
+from audit_lib.policies.timeline import Timeline
 from audit_lib.translation import known, mark, spoken, t
 
 
@@ -22,7 +22,7 @@ def _audit_date(case: CheckedReport) -> DutyAnswer:
     day = case.day("measured_at")
     if day is None:
         return "missing", t("the metrics are not computed yet")
-    return _not_yet(case, day) or ("met", t("audit of {day}", day=day))
+    return _not_yet(case, day) or ("computed", t("audit of {day}", day=day))
 
 
 def _not_yet(case: CheckedReport, day: date) -> DutyAnswer | None:
@@ -31,7 +31,9 @@ def _not_yet(case: CheckedReport, day: date) -> DutyAnswer | None:
         return None
     if case.spec.groups.provenance in case.policy.provenance.experiment:
         return "not applicable", why
-    return "missing", t("computed on {day}, and no bias audit: {why}", day=day, why=why)
+    lacking = {one.id for one in case.policy.attestations} - set(case.document.get("attested", ()))
+    words = t("computed on {day}, and no bias audit: {why}", day=day, why=why)
+    return ("missing" if lacking else "not met"), words
 
 
 def _unknown_counted(case: CheckedReport) -> DutyAnswer:
@@ -39,7 +41,7 @@ def _unknown_counted(case: CheckedReport) -> DutyAnswer:
     if not tables:
         return "missing", t("no table of the whole audit; add [] to measure.strata")
     most = max(table["unknown"] for table in tables)
-    return "met", t("{most} of unknown category at most; the number stands under each table", most=most)
+    return "computed", t("{most} of unknown category at most; the number stands under each table", most=most)
 
 
 def _every_row(case: CheckedReport, has: Callable[[Mapping[str, Any]], bool], lacks: str) -> DutyAnswer:
@@ -61,7 +63,7 @@ def _every_row(case: CheckedReport, has: Callable[[Mapping[str, Any]], bool], la
         if not has(row):
             where = f"{_place(case, table)}, {known(row['label'])}"
             return "missing", t(lacks, where=where)
-    return "met", t("{rows} rows in {tables} tables", rows=len(rows), tables=len(case.pooled))
+    return "computed", t("{rows} rows in {tables} tables", rows=len(rows), tables=len(case.pooled))
 
 
 def _place(case: CheckedReport, table: Mapping[str, Any]) -> str:
@@ -96,7 +98,7 @@ def _ratios(case: CheckedReport) -> DutyAnswer:
     undefined = sum(
         isinstance(row["impact_ratio"]["value"], Mapping) for table in case.pooled for row in table["rows"]
     )
-    if status == "met" and undefined:
+    if status == "computed" and undefined:
         found = t("{found}; {undefined} undefined, each with its reason", found=found, undefined=undefined)
     return status, found
 
@@ -109,7 +111,7 @@ def _classes(case: CheckedReport) -> DutyAnswer:
     lacking = [name for name in classes if name not in printed]
     if lacking:
         return "missing", t("no tables for {classes}", classes=", ".join(lacking))
-    return "met", t("{n} groups", n=len(classes))
+    return "computed", t("{n} groups", n=len(classes))
 
 
 def _median(case: CheckedReport) -> DutyAnswer:
@@ -119,7 +121,7 @@ def _median(case: CheckedReport) -> DutyAnswer:
     medians = {table["median"] for table in scoring}
     if None in medians:
         return "missing", t("nobody was scored")
-    return "met", t(
+    return "computed", t(
         "median {median:.6g}, {ties} scores equal to it",
         median=scoring[0]["median"],
         ties=scoring[0]["median_ties"],
@@ -132,28 +134,45 @@ def _valid(case: CheckedReport) -> DutyAnswer:
         return "missing", t("the metrics are not computed yet")
     if (answer := _not_yet(case, day)) is not None:
         return answer
-    until, signed = valid_until(case.policy, day), case.document.get("signature") or {}
-    if "signed_at" in signed and datetime.fromisoformat(signed["signed_at"]).date() > until:
-        return "missing", t("valid until {until}, and signed after it; audit again", until=until)
-    dates = UseDates(case.spec, day)
-    late = [t("{key} is {day}", key=key, day=used) for key, used in dates.first_days.items() if used > until]
-    if late:
-        return "missing", t("valid until {until}, and {late}", until=until, late="; ".join(late))
-    if (gap := dates.uncovered(case.policy)) is not None:
+    until, times = valid_until(case.policy, day), case.timeline
+    if times is None:
+        return "missing", t("the metrics are not computed yet")
+    if times.signed is not None and times.signed > until:
         words = t(
-            "valid until {until}; no audit covers the use from {first} to {last}, as far as use.earlier_audits says",
+            "valid until {until}, and signed on {day}, after it; audit again", until=until, day=times.signed
+        )
+        return "not met", words
+    late = [
+        t("{key} is {value}", key=key, value=used) for key, used in times.first_days.items() if used > until
+    ]
+    if late:
+        return "not met", t("valid until {until}, and {late}", until=until, late="; ".join(late))
+    if (gap := times.uncovered()) is not None:
+        words = t(
+            "valid until {until}; no audit covers the use from {first} to {last}: {begun}, {audits}",
             until=until,
             first=gap[0],
             last=gap[1],
+            begun="; ".join(
+                t("{key} is {value}", key=key, value=used) for key, used in times.used_days.items()
+            ),
+            audits=_audits(times),
         )
-        return "missing", ". ".join(filter(None, [words, case.spec.use.unaudited_use.strip()]))
-    if case.spec.use.months != 0 and dates.first_used is None:
+        return "not met", ". ".join(filter(None, [words, case.spec.use.unaudited_use.strip()]))
+    if case.spec.use.months != 0 and times.first_used is None:
         return STATED, t("valid until {until}; since when the tool is used is not stated", until=until)
-    if dates.first_used is not None and dates.first_used < day:
+    if times.first_used is not None and times.first_used < day:
         return STATED, t(
             "valid until {until}; the audits before this one are those that the spec states", until=until
         )
-    return "met", t("valid until {until}; audit again before", until=until)
+    return "computed", t("valid until {until}; audit again before", until=until)
+
+
+def _audits(times: Timeline) -> str:
+    if not times.earlier:
+        return t("{this}, and use.earlier_audits names none", this=times.this_audit)
+    days = ", ".join(map(str, times.earlier))
+    return t("{this}, and use.earlier_audits has {days}", this=times.this_audit, days=days)
 
 
 def _independence(case: CheckedReport) -> DutyAnswer:
@@ -164,8 +183,10 @@ def _independence(case: CheckedReport) -> DutyAnswer:
         return "missing", t("an auditor signs with `audit sign`")
     signature = case.document.get("signature")
     if signature is not None and (who := not_independent(case.spec.use, signature["organisation"])):
-        return "missing", t("signed by {who}", who=who)
-    return "met", t("{n} attestations, signed; that they are true is the auditor's word", n=len(asked))
+        return "not met", t(
+            "signed for {organisation}, and that is {who}", organisation=signature["organisation"], who=who
+        )
+    return "computed", t("{n} attestations, signed; that they are true is the auditor's word", n=len(asked))
 
 
 def _model(case: CheckedReport) -> DutyAnswer:
@@ -179,14 +200,14 @@ def _model(case: CheckedReport) -> DutyAnswer:
     if not models:
         return "missing", t("no model answered")
     # Of recorded decisions the spec says which model took them.
-    return (STATED if case.spec.model.answers_are_recorded else "met"), names
+    return (STATED if case.spec.model.answers_are_recorded else "computed"), names
 
 
 def _prompt(case: CheckedReport) -> DutyAnswer:
     if case.spec.prompt is None:
         return "not applicable", t("decisions were recorded; no prompt was sent")
     digest = case.document.get("prompt_template_sha256")
-    return ("met", f"SHA-256 {digest}") if digest else ("missing", t("the template is not archived"))
+    return ("computed", f"SHA-256 {digest}") if digest else ("missing", t("the template is not archived"))
 
 
 def _plan_first(case: CheckedReport) -> DutyAnswer:
@@ -207,17 +228,17 @@ def _plan_first(case: CheckedReport) -> DutyAnswer:
             first=occurred["first"],
             last=occurred["last"],
         )
-        return ("met" if first_known else "missing"), words
+        return ("computed" if first_known else "not met"), words
     before = datetime.fromisoformat(planned) <= datetime.fromisoformat(scored)
     words = t("planned {planned}, scored {scored}", planned=planned, scored=scored)
-    return ("met" if before else "missing"), words
+    return ("computed" if before else "not met"), words
 
 
 def _sealed(case: CheckedReport) -> DutyAnswer:
     digest = case.document.get("spec_digest")
     if not digest:
         return "missing", t("no run")
-    return "met", t("spec digest {digest}; `audit verify` recomputes it", digest=digest)
+    return "computed", t("spec digest {digest}; `audit verify` recomputes it", digest=digest)
 
 
 def _significance(case: CheckedReport) -> DutyAnswer:
@@ -231,26 +252,26 @@ def _significance(case: CheckedReport) -> DutyAnswer:
         return "missing", t("no ratio is defined")
     if bare := sum(not estimate["tests"] for estimate in compared):
         return "missing", t("{n} ratios without a test", n=bare)
-    return "met", t("{n} ratios, each tested", n=len(compared))
+    return "computed", t("{n} ratios, each tested", n=len(compared))
 
 
 def _missingness(case: CheckedReport) -> DutyAnswer:
     entries = case.document.get("metrics", {}).get("missingness", ())
     if not entries:
         return "missing", t("the metrics are not computed yet")
-    return "met", t("{n} groups", n=len(entries))
+    return "computed", t("{n} groups", n=len(entries))
 
 
 def _positions(case: CheckedReport) -> DutyAnswer:
     parts = {tuple(table["stratum"].items()) for table in case.tables if "position" in table["stratum"]}
     if not parts:
         return "missing", t("add [position] to measure.strata")
-    return "met", t("{n} positions", n=len(parts))
+    return "computed", t("{n} positions", n=len(parts))
 
 
 def _system_data(case: CheckedReport) -> DutyAnswer:
     status, found = _sealed(case)
-    if status != "met":
+    if status != "computed":
         return status, found
     # A run holds what it asked and got; what built the system was never part of it.
     status, kept = stated(case.spec.use.development_data, "use.development_data")

@@ -6,11 +6,12 @@ document (``report.json``: sample, metrics, times), and nothing else; what neith
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from audit_lib.policies.checked_report import CheckedReport, DutyStatus
+from audit_lib.policies.contradictions import Contradiction, contradictions
 from audit_lib.policies.field_checks import CHECKS
 from audit_lib.policies.pack_schema import RequiredField
 from audit_lib.policies.policy import Policy
@@ -29,11 +30,12 @@ class FieldCheck:
     ----------
     id, duty, cite, where : str
         The line of the pack: F01 and so on, what is asked, the paragraph, and where it belongs.
-    status : {"met", "stated, not checked", "missing", "not applicable"}
-        What the run's own artefacts show is met; what the spec alone says is stated, and nothing checked it. A duty
-        that the data or the design does not raise is not applicable.
+    status : {"computed", "stated", "seen", "missing", "not met", "not applicable"}
+        What the run's own artefacts show is computed; what the spec alone says is stated, and nothing checked it; of
+        what is seen a page was there on a day. A duty that the facts break, or whose facts contradict each other, is
+        not met; one that the data or the design does not raise is not applicable.
     found : str
-        Where it is said or what it is; for a missing one, what to write and where.
+        Where it is said or what it is; for a missing one, what to write and where; for one that is not met, the facts.
     """
 
     id: str
@@ -59,7 +61,7 @@ def required_fields(policy: Policy, spec: AuditSpec, facts: Mapping[str, Any]) -
         The audit.
     facts : mapping
         The report's document: ``sample``, ``metrics``, ``planned_at``, ``scored_at``, ``measured_at``, ``models``,
-        ``prompt_template_sha256``, ``status``, ``signature`` and ``attested`` (ids of attestations).
+        ``prompt_template_sha256``, ``status``, ``window``, ``signature`` and ``attested`` (ids of attestations).
 
     Returns
     -------
@@ -67,7 +69,8 @@ def required_fields(policy: Policy, spec: AuditSpec, facts: Mapping[str, Any]) -
         In the pack's order.
     """
     case = CheckedReport(policy, spec, facts)
-    return tuple(_checked(field, case) for field in policy.required_fields)
+    found = [] if case.timeline is None else contradictions(case.timeline)
+    return tuple(_checked(field, case, found) for field in policy.required_fields)
 
 
 def check_fields(document: Mapping[str, Any], spec: AuditSpec) -> tuple[FieldCheck, ...]:
@@ -77,8 +80,10 @@ def check_fields(document: Mapping[str, Any], spec: AuditSpec) -> tuple[FieldChe
     return required_fields(policy_of(spec), spec, document)
 
 
-def _checked(field: RequiredField, case: CheckedReport) -> FieldCheck:
+def _checked(field: RequiredField, case: CheckedReport, contradicting: Sequence[Contradiction]) -> FieldCheck:
     status, found = CHECKS[field.check](case)
+    if broken := [str(one) for one in contradicting if field.check in one.breaks]:
+        status, found = "not met", "; ".join(broken)
     return FieldCheck(
         id=field.id, duty=field.duty, cite=field.cite, where=field.where, status=status, found=found
     )

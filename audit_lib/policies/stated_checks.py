@@ -11,10 +11,10 @@ from audit_lib.policies.checked_report import CheckedReport, DutyAnswer, DutySta
 from audit_lib.policies.clocks import add, notice_ends
 from audit_lib.policies.gates import reliance
 from audit_lib.policies.pack_schema import CheckName
-from audit_lib.policies.use_dates import UseDates
+from audit_lib.policies.timeline import LAST, POSTED, Timeline
 from audit_lib.translation import known, mark, t
 
-STATED: Final[DutyStatus] = "stated, not checked"
+STATED: Final[DutyStatus] = "stated"
 _WHOSE: Final = {
     "historical": mark("historical data"),
     "pooled": mark("pooled data"),
@@ -99,25 +99,30 @@ def _summary(case: CheckedReport) -> DutyAnswer:
 
 
 def _posted(case: CheckedReport) -> DutyAnswer:
-    use, clock = case.spec.use, case.policy.clock("posting")
-    day = case.day("measured_at")
-    used = UseDates(case.spec, day or date.min).used_days
-    if use.posted_until is None and use.last_used is None:
+    times, clock = _times(case), case.policy.clock("posting")
+    posted, used = times.day(POSTED), times.used_days
+    if posted is None and times.day(LAST) is None:
         return ("not applicable", t("the use has not ended (use.last_used is empty)"))
-    if day is not None and use.posted_until is not None and date.fromisoformat(use.posted_until) < day:
-        return "missing", t(
-            "posted until {posted}, before the numbers were computed on {day}",
-            posted=use.posted_until,
-            day=day,
-        )
-    until = add(clock, max(used.values())) if used else None
-    if use.posted_until is None or (until and date.fromisoformat(use.posted_until) < until):
+    latest = max(used, key=lambda key: used[key], default=None)
+    until = None if latest is None else add(clock, used[latest])
+    if posted is None:
         return "missing", t("keep it posted until {until} and write use.posted_until", until=until)
-    if until is None:
-        return STATED, t(
-            "posted until {posted}, asked until a time after the latest use", posted=use.posted_until
+    if latest is not None and until is not None and posted < until:
+        return "not met", t(
+            "use.posted_until is {posted} and {key} is {day}: asked until {until}",
+            posted=posted,
+            key=latest,
+            day=used[latest],
+            until=until,
         )
-    return STATED, t("posted until {posted}, asked until {until}", posted=use.posted_until, until=until)
+    if until is None:
+        return STATED, t("posted until {posted}, asked until a time after the latest use", posted=posted)
+    return STATED, t("posted until {posted}, asked until {until}", posted=posted, until=until)
+
+
+def _times(case: CheckedReport) -> Timeline:
+    """Return the timeline; before anything is computed, that of an audit of no day yet."""
+    return case.timeline or Timeline(policy=case.policy, spec=case.spec, audited=date.min)
 
 
 def _rely(case: CheckedReport, data: str) -> DutyAnswer:
@@ -128,14 +133,16 @@ def _rely(case: CheckedReport, data: str) -> DutyAnswer:
     found = next((one for one in reliance(case.policy, case.spec.use) if one.data == data), None)
     if found is None:
         return "not applicable", t("no rule on whose data may be relied on")
-    return (STATED, found.reason) if found.allowed else ("missing", found.reason)
+    if found.allowed is False:
+        return "not met", t("use.data is {data}: {reason}", data=data, reason=found.reason)
+    return (STATED if found.allowed else "missing"), found.reason
 
 
 def _demographics(case: CheckedReport) -> DutyAnswer:
     provenance, rule = case.spec.groups.provenance, case.policy.provenance
     if provenance in rule.experiment:
         return "not applicable", t("assigned: an experiment, and no bias audit")
-    return (STATED if provenance in rule.audit else "missing"), t(PROVENANCE[provenance])
+    return (STATED if provenance in rule.audit else "not met"), t(PROVENANCE[provenance])
 
 
 def _notice(case: CheckedReport) -> DutyAnswer:
@@ -143,16 +150,15 @@ def _notice(case: CheckedReport) -> DutyAnswer:
     if notice is None:
         return "missing", _write("use.notice")
     allowed = notice_ends(case.policy, date.fromisoformat(notice.given))
-    used = min(UseDates(case.spec, date.min).used_days.values(), default=None)
-    if used is not None and allowed is not None and used < allowed:
-        return (
-            "missing",
-            t(
-                "given {given}, used from {used}; use may begin on {allowed}, later with holidays",
-                given=notice.given,
-                used=used,
-                allowed=allowed,
-            ),
+    used = _times(case).used_days
+    first = min(used, key=lambda key: used[key], default=None)
+    if first is not None and allowed is not None and used[first] < allowed:
+        return "not met", t(
+            "use.notice.given is {given} and {key} is {used}: use may begin on {allowed}, later with holidays",
+            given=notice.given,
+            key=first,
+            used=used[first],
+            allowed=allowed,
         )
     return STATED, t(
         "given {given}; use from {allowed}, later with holidays", given=notice.given, allowed=allowed

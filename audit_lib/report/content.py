@@ -29,6 +29,8 @@ from audit_lib.measure.scores_csv import SCORES_CSV
 from audit_lib.plan.power_limits import scope_of_names
 from audit_lib.policies import Policy, policy_of
 from audit_lib.policies.audit_claim import why_no_audit
+from audit_lib.policies.contradictions import contradictions
+from audit_lib.policies.timeline import Timeline, timeline_of
 from audit_lib.report.exact_tables import ExactRow, ExactTable, in_words, read_table
 from audit_lib.report.plan_signature import PlanSignature, read_plan_signature
 from audit_lib.report.signature import Signature
@@ -142,10 +144,23 @@ class Content:
         return [one.id for one in self.policy.attestations if one.text in said]
 
     @property
+    def timeline(self) -> Timeline:
+        """The facts of law: first use, audits, data, notice, posting and signature."""
+        occurred, signed = self.sample.occurred, self.signature
+        return timeline_of(
+            self.policy,
+            self.spec,
+            self.measured_at,
+            window=self.key.window,
+            decided=None if occurred is None else (occurred.first, occurred.last),
+            signed_at=None if signed is None else signed.signed_at,
+        )
+
+    @property
     def why_no_audit(self) -> str | None:
         """Why its law does not call this an audit, such as that nobody signed it; None where it does."""
         organisation = None if self.signature is None else self.signature.organisation
-        return why_no_audit(self.policy, self.spec, organisation, self.attested)
+        return why_no_audit(self.timeline, organisation, self.attested)
 
     @property
     def is_audit(self) -> bool:
@@ -158,7 +173,11 @@ class Content:
         words = self.policy.wording
         if self.is_experiment or self.is_refused:
             return words["title_experiment" if self.is_experiment else "title_refused"]
-        return words["title_audit"] if self.is_audit else words.get("title_unsigned", words["title_audit"])
+        if self.is_audit:
+            return words["title_audit"]
+        unsigned = words.get("title_unsigned", words["title_audit"])
+        contradicted = self.signature is not None and bool(contradictions(self.timeline))
+        return words.get("title_contradicted", unsigned) if contradicted else unsigned
 
 
 def gather(run: Run, earlier: Sequence[EarlierAudit] = (), signature: Signature | None = None) -> Content:

@@ -115,6 +115,7 @@ def field_checks(content: Content) -> tuple[FieldCheck, ...]:
     signature, metrics = content.signature, content.metrics
     facts = {
         "status": content.status,
+        "window": {"start": content.plan.window_start, "end": content.plan.window_end},
         "signature": None if signature is None else _signed_by(signature).as_dict(),
         "attested": content.attested,
         "spec_digest": content.key.spec_digest,

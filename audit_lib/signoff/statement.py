@@ -19,9 +19,10 @@ from audit_lib.documents.sign_off import (
 from audit_lib.errors import InputError
 from audit_lib.plain_text import is_named, is_text
 from audit_lib.policies import Policy, policy_of
-from audit_lib.policies.audit_claim import not_independent, why_no_audit
+from audit_lib.policies.audit_claim import why_no_audit
+from audit_lib.policies.independence import not_independent
+from audit_lib.policies.timeline import Timeline
 from audit_lib.run import Run
-from audit_lib.spec import AuditSpec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,12 +100,12 @@ def check_answers(run: Run, answers: AuditorAnswers) -> None:
             )
 
 
-def why_no_audit_of(policy: Policy, spec: AuditSpec, predicate: Predicate | None) -> str | None:
+def why_no_audit_of(times: Timeline, predicate: Predicate | None) -> str | None:
     """Return why a run whose last statement says `predicate` is no audit of its law; None where it is one."""
     if predicate is None:
-        return why_no_audit(policy, spec, None, ())
-    attested = {one.id for one in predicate.attestations if one in attestations_of(policy)}
-    return why_no_audit(policy, spec, predicate.organisation, attested)
+        return why_no_audit(times, None, ())
+    attested = {one.id for one in predicate.attestations if one in attestations_of(times.policy)}
+    return why_no_audit(times, predicate.organisation, attested)
 
 
 def attestations_of(policy: Policy) -> tuple[Attestation, ...]:

@@ -18,6 +18,7 @@ from audit_lib.errors import AuditError, EvidenceError, NotFoundError, StoreErro
 from audit_lib.policies import policy_of
 from audit_lib.policies.audit_claim import why_no_audit
 from audit_lib.policies.clocks import valid_until
+from audit_lib.policies.timeline import timeline_of
 from audit_lib.run import SUCCESS, Run, StageFolder
 from audit_lib.spec import AuditSpec
 from audit_lib.store import Store
@@ -227,7 +228,16 @@ def _latest(
 def _of_report(report: Report, run: Run, prefix: str, sign_offs: int) -> LatestReport:
     policy = policy_of(run.spec)
     who = None if report.signature is None else report.signature.organisation
-    why = why_no_audit(policy, run.spec, who, report.attested)
+    occurred, signed = report.sample.occurred, report.signature
+    times = timeline_of(
+        policy,
+        run.spec,
+        datetime.fromisoformat(report.measured_at),
+        window=run.key.window,
+        decided=None if occurred is None else (occurred.first, occurred.last),
+        signed_at=None if signed is None else datetime.fromisoformat(signed.signed_at),
+    )
+    why = why_no_audit(times, who, report.attested)
     day = datetime.fromisoformat(report.measured_at).date()
     limited = why is None and policy.gate("validity") is not None
     leading = min(report.headline.values(), key=lambda one: one.ratio, default=None)

@@ -25,11 +25,11 @@ MOST_REPEATED = 0.2
 LENIENT = {"minimum_answered_share": 0.5, "maximum_answered_gap": 0.5}
 
 RESOLVED = {
-    "california_crd": "1.1.0 860d3f279a10f99fcb13a475c1359c37e8dfae4039a9f53e3da408a8d5f47451",
-    "eu_ai_act_annex_iii": "1.1.0 4bda492d3772cd42bdb992a82c48bb53b415b773fb128c77159eb717e9adacd0",
-    "generic": "1.1.0 25ac4a600b3b22adaaec92c3fbabbde25a704d90f354f623784c152461a890b9",
-    "nyc_ll144": "1.2.0 f2b21d1f67e2efe39982bebf74c032345b56e54e6e33acc37b78dad9c6619a4f",
-    "us_ugesp": "1.1.0 1c25bd795ef38ab05c3c6a4c2b080d2116d98bdd148a811d9b3fcd239f79b3be",
+    "california_crd": "1.2.0 54698fba3d2716d43dcedee42b9e2bc74df298bb0a055a68e68c3989f102cab2",
+    "eu_ai_act_annex_iii": "1.2.0 159a21b8d4b7451ecf3d3ccfa40a15c91c86c78771da2e7304cfffb5f4438a3a",
+    "generic": "1.2.0 3c4160714a91a9a600543fd0ca9072a603e65b6e07b879d1a27afc123ce97d33",
+    "nyc_ll144": "1.3.0 55d9f310f5f434cc9ec9d4747fa3e5effb8e9ab07a44c38270456871ccf52291",
+    "us_ugesp": "1.2.0 47a3ae4c8e6b787574115e7f1c3ab3324c8f0fc078814800782062b8adcbf52f",
 }
 """Version and digest of each pack with all that it extends: a pack that changes gets another version."""
 

@@ -14,7 +14,7 @@ from audit_lib.policies.fields import FieldCheck, check_fields, required_fields
 from audit_lib.spec import AuditSpec
 from tests.archive.cases import do, new_run
 
-STATED = "stated, not checked"
+STATED = "stated"
 EVERYTHING: dict[str, Any] = {
     "source": {"reason": "All applicants of one quarter."},
     "report": {"distribution_date": "2025-06-01", "tool": "Invites to interviews."},
@@ -70,11 +70,11 @@ def test_a_complete_audit_lacks_only_the_auditor(made: tuple[AuditSpec, dict[str
     assert beside == ["F09", "F10", "F11", "F14", "F16", "F17"]
     assert all(one.cite and one.found and one.duty for one in found.values())
     signed = by_id(spec, document | SIGNED)
-    assert [signed[name].status for name in lacking] == ["met", STATED, "met"]
+    assert [signed[name].status for name in lacking] == ["computed", STATED, "computed"]
     two = by_id(spec, document | SIGNED | {"attested": ["no_part_in_tool", "no_employment"]})
     assert {two[name].status for name in lacking} == {"missing"}, "three attestations, not two"
     own = SIGNED | {"signature": {"auditor": "Ada Auditor", "organisation": "EXAMPLE, INC"}}
-    assert {by_id(spec, document | own)[name].status for name in lacking} == {"missing"}, "its own employer"
+    assert {by_id(spec, document | own)[name].status for name in lacking} == {"not met"}, "its own employer"
 
 
 def test_what_nobody_checked_is_not_met(made: tuple[AuditSpec, dict[str, Any]]) -> None:
@@ -82,17 +82,17 @@ def test_what_nobody_checked_is_not_met(made: tuple[AuditSpec, dict[str, Any]]) 
     spec, document = made
     spec = spec.override("use", last_used="2026-01-31", posted_until="2126-07-31")
     found = by_id(spec, document | SIGNED)
-    met = [name for name, one in found.items() if one.status == "met"]
+    met = [name for name, one in found.items() if one.status == "computed"]
     assert met == ["F01", "F04", "F05", "F06", "F07", "F12", "F19"]
-    stated = [name for name, one in found.items() if one.status == "stated, not checked"]
+    stated = [name for name, one in found.items() if one.status == "stated"]
     assert stated == ["F02", "F03", "F08", "F13", "F14", "F15", "F18", "F20", "F21", "F22", "F23"]
     for name in ("F13", "F22", "F23"):
         assert "/careers/" in found[name].found and "nobody looked there" in found[name].found
     told = {"data": "test", "own_data_sufficient": False, "test_data": {"why": "few", "how": "written"}}
     for name, one in by_id(spec.override("use", **told), document | SIGNED).items():
-        assert name not in ("F10", "F17") or one.status == "stated, not checked"
+        assert name not in ("F10", "F17") or one.status == "stated"
     pooled = by_id(spec.override("use", data="pooled", own_data_contributed=True), document)
-    assert pooled["F16"].status == "stated, not checked"
+    assert pooled["F16"].status == "stated"
 
 
 def test_both_names_give_the_same(made: tuple[AuditSpec, dict[str, Any]]) -> None:
@@ -106,25 +106,25 @@ def test_both_names_give_the_same(made: tuple[AuditSpec, dict[str, Any]]) -> Non
     [
         ("source", {"reason": " "}, "F03", "missing"),
         ("report", {"distribution_date": None}, "F08", "missing"),
-        ("use", {"months": 0}, "F08", STATED),
+        ("use", {"months": 0}, "F08", "not met"),
         ("use", {"data": None}, "F10", "missing"),
         ("use", {"data": None}, "F16", "missing"),
         ("use", {"data": "pooled"}, "F16", "missing"),
         ("use", {"data": "pooled", "own_data_contributed": True}, "F16", STATED),
-        ("use", {"data": "test"}, "F17", "missing"),
+        ("use", {"data": "test"}, "F17", "not met"),
         ("use", {"data": "test", "own_data_sufficient": False}, "F17", STATED),
         ("use", {"data": "test"}, "F10", "missing"),
         ("use", {"data": "test", "test_data": {"why": "few", "how": "written"}}, "F10", STATED),
         ("use", {"website": None}, "F13", "missing"),
         ("use", {"last_used": "2026-01-31"}, "F14", "missing"),
-        ("use", {"posted_until": "2025-11-30"}, "F14", "missing"),
-        ("use", {"last_used": "2126-01-31", "posted_until": "2126-07-30"}, "F14", "missing"),
+        ("use", {"posted_until": "2025-11-30"}, "F14", "not met"),
+        ("use", {"last_used": "2126-01-31", "posted_until": "2126-07-30"}, "F14", "not met"),
         ("use", {"last_used": "2126-01-31", "posted_until": "2126-07-31"}, "F14", STATED),
         ("use", {"last_used": "2026-01-31", "posted_until": "2126-07-31"}, "F14", STATED),
         ("use", {"notice": None}, "F20", "missing"),
-        ("use", {"notice": {"given": "2025-05-20", "used_from": "2025-06-02"}}, "F20", "missing"),
+        ("use", {"notice": {"given": "2025-05-20", "used_from": "2025-06-02"}}, "F20", "not met"),
         ("use", {"notice": {"given": "2025-05-16", "used_from": "2025-06-02"}}, "F20", STATED),
-        ("use", {"notice": {"given": "2025-05-19", "used_from": "2025-06-02"}}, "F20", "missing"),
+        ("use", {"notice": {"given": "2025-05-19", "used_from": "2025-06-02"}}, "F20", "not met"),
         ("use", {"notice": {"given": "2025-05-01"}}, "F21", "missing"),
         ("use", {"website": {"summary": "x"}}, "F22", "missing"),
         ("use", {"website": {"summary": "x"}}, "F23", "missing"),
@@ -139,7 +139,8 @@ def test_each_fact_moves_its_line(
 
 def test_a_tool_never_used_has_no_first_use(made: tuple[AuditSpec, dict[str, Any]]) -> None:
     spec, document = made
-    never = changed(changed(spec, "use", months=0), "report", distribution_date=None)
+    facts: dict[str, Any] = {"data": None, "own_data_sufficient": None, "notice": None}
+    never = changed(changed(spec, "use", months=0, **facts), "report", distribution_date=None)
     assert by_id(never, document)["F08"].status == "not applicable"
 
 

@@ -13,8 +13,9 @@ import yaml
 from audit_lib.cli.main import main
 from audit_lib.errors import GateError
 from audit_lib.policies import policy_of
+from audit_lib.policies.contradictions import check_facts
 from audit_lib.policies.gates import check_spec
-from audit_lib.policies.use_dates import check_dates
+from audit_lib.policies.timeline import Timeline
 from audit_lib.spec import AuditSpec
 from tests.archive.cases import applicants, new_run
 from tests.specs import BASE, REPOSITORY, write
@@ -37,7 +38,7 @@ def merged(block: dict[str, Any]) -> AuditSpec:
 def test_every_block_is_accepted(block: dict[str, Any]) -> None:
     spec = merged(block)
     check_spec(policy_of(spec), spec)
-    check_dates(policy_of(spec), spec, date(2026, 11, 22))
+    check_facts(Timeline(policy=policy_of(spec), spec=spec, audited=date(2026, 11, 22)))
 
 
 @pytest.mark.parametrize(

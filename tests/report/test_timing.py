@@ -55,16 +55,21 @@ SECOND = timedelta(seconds=1)
 @pytest.mark.parametrize(
     ("planned", "words", "power", "status"),
     [
-        (FIRST - SECOND, "before any of these decisions was taken", "before the decisions were taken", "met"),
-        (FIRST, "before any of these decisions was taken", "before the decisions were taken", "met"),
+        (
+            FIRST - SECOND,
+            "before any of these decisions was taken",
+            "before the decisions were taken",
+            "computed",
+        ),
+        (FIRST, "before any of these decisions was taken", "before the decisions were taken", "computed"),
         (
             FIRST + SECOND,
             "when some of these decisions had been taken",
             "after some of the decisions",
-            "missing",
+            "not met",
         ),
-        (LAST, "when some of these decisions had been taken", "after some of the decisions", "missing"),
-        (LAST + SECOND, "after these decisions had been taken", "after the decisions were taken", "missing"),
+        (LAST, "when some of these decisions had been taken", "after some of the decisions", "not met"),
+        (LAST + SECOND, "after these decisions had been taken", "after the decisions were taken", "not met"),
     ],
 )
 def test_each_order(content: Content, planned: datetime, words: str, power: str, status: str) -> None:

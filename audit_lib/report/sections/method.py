@@ -33,6 +33,7 @@ from audit_lib.report.blocks import (
 )
 from audit_lib.report.content import Content
 from audit_lib.report.document import field_checks
+from audit_lib.report.duty_status import duty_status
 from audit_lib.report.numbers import UNDEFINED, count, day, half_up
 from audit_lib.report.sections.store import store_words
 from audit_lib.report.timing import plan_title, plan_words, power_words
@@ -232,9 +233,13 @@ def checklist(content: Content) -> Section | None:
     rows = tuple(
         Row(
             # The status stands in one cell with the duty: by itself a duty reads as if it were met.
-            t("{duty}: {status}", duty=f"{check.id} {t(check.duty)}", status=t(_STATUS[check.status])),
+            t(
+                "{duty}: {status}",
+                duty=f"{check.id} {t(check.duty)}",
+                status=duty_status(content.policy, check),
+            ),
             (
-                Cell(check.found, tone="flag" if check.status == "missing" else "plain"),
+                Cell(check.found, tone="flag" if check.status in ("missing", "not met") else "plain"),
                 Cell(archived(check.cite)),
             ),
             "muted" if check.status == "not applicable" else "plain",
@@ -243,13 +248,13 @@ def checklist(content: Content) -> Section | None:
     )
     columns = tuple(
         Column(c, numeric=False)
-        for c in (t("Duty, and whether it is met"), t("Where, or what"), t("Paragraph"))
+        for c in (t("Duty, and how it is known"), t("Where, or what"), t("Paragraph"))
     )
     law = t(content.policy.short_law)
     lead = t(
-        "What {law} asks for, one by one. Met is what this run's own artefacts show. Stated, not checked is what "
-        "somebody wrote down, such as an address that nobody visited; whether it is so must be found out elsewhere. "
-        "What is not stated is not assumed.",
+        "What {law} asks for, one by one. Computed is what this run's own artefacts show. Stated is what somebody "
+        "wrote down, such as an address that nobody visited; whether it is so must be found out elsewhere. Seen is a "
+        "page that was there when it was fetched. Missing is what is not stated. Not met is what the facts break.",
         law=law,
     )
     return Section(
@@ -257,14 +262,6 @@ def checklist(content: Content) -> Section | None:
         t("What the law asks for"),
         (Paragraph(text(lead)), Table(t("Checklist of {law}", law=law), columns, rows)),
     )
-
-
-_STATUS: Final = {
-    "met": mark("met"),
-    "stated, not checked": mark("stated, not checked"),
-    "missing": mark("not met"),
-    "not applicable": mark("not applicable"),
-}
 
 
 def terms(content: Content) -> Section:

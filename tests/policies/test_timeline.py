@@ -15,9 +15,10 @@ from hypothesis import strategies as some
 from audit_lib import pipeline
 from audit_lib.cli.main import main
 from audit_lib.errors import AuditError, GateError, SpecError
-from audit_lib.policies import load_policy
+from audit_lib.policies import Policy, load_policy
+from audit_lib.policies.contradictions import check_facts
 from audit_lib.policies.fields import check_fields
-from audit_lib.policies.use_dates import check_dates
+from audit_lib.policies.timeline import Timeline
 from audit_lib.spec import AuditSpec
 from audit_lib.window import Window
 from tests.archive.cases import applicants, do, new_run
@@ -36,10 +37,14 @@ def spec_of(first: str | None = None, policy: str = "nyc_ll144", **use: Any) -> 
     )
 
 
+def check_facts_of(policy: Policy, spec: AuditSpec, today: date, window: Window | None = None) -> None:
+    check_facts(Timeline(policy=policy, spec=spec, audited=today, window=window))
+
+
 def refused(error: type[AuditError], *said: str, first: str | None = None, **use: Any) -> None:
     """The spec is refused, and one line of the message holds every one of these words."""
     with pytest.raises(error) as caught:
-        check_dates(LL144, spec_of(first, **use), TODAY)
+        check_facts_of(LL144, spec_of(first, **use), TODAY)
     assert any(all(words in line for words in said) for line in str(caught.value).splitlines()), caught.value
 
 
@@ -51,9 +56,9 @@ def test_a_first_use_before_the_first_audit() -> None:
     refused(GateError, key, "2025-01-06", first="2025-01-06", earlier_audits=["2024-01-05"])
     refused(GateError, key, "2025-01-06", first="2025-01-06", earlier_audits=["2025-01-07"])
     for audited in ("2025-01-06", "2024-01-06"):
-        check_dates(LL144, spec_of("2025-01-06", earlier_audits=[audited]), TODAY)
-    check_dates(LL144, spec_of("2026-11-22"), TODAY)
-    check_dates(LL144, spec_of("2027-11-22"), TODAY)
+        check_facts_of(LL144, spec_of("2025-01-06", earlier_audits=[audited]), TODAY)
+    check_facts_of(LL144, spec_of("2026-11-22"), TODAY)
+    check_facts_of(LL144, spec_of("2027-11-22"), TODAY)
     refused(GateError, key, "2027-11-23", "2026-11-22", first="2027-11-23")
     refused(
         GateError,
@@ -62,13 +67,13 @@ def test_a_first_use_before_the_first_audit() -> None:
         notice={"given": "2026-01-01", "used_from": "2026-06-01"},
     )
     refused(GateError, "use.last_used", "2026-06-01", last_used="2026-06-01")
-    check_dates(load_policy("us_ugesp"), spec_of("2025-01-06", policy="us_ugesp"), TODAY)
+    check_facts_of(load_policy("us_ugesp"), spec_of("2025-01-06", policy="us_ugesp"), TODAY)
 
 
 def test_use_without_an_audit_is_said_and_not_met(tmp_path: Path) -> None:
     told = "Used from June 2025 on without an audit; nobody knew that one was due."
     facts = {"unaudited_use": told}
-    check_dates(LL144, spec_of("2025-01-06", **facts), TODAY)
+    check_facts_of(LL144, spec_of("2025-01-06", **facts), TODAY)
     run = new_run(tmp_path, str(tmp_path / "s"), report={"distribution_date": "2025-01-06"}, use=facts)
     document = json.loads(do(run, until="report").stage("report").read("report.json"))
     signed = document | {
@@ -76,12 +81,12 @@ def test_use_without_an_audit_is_said_and_not_met(tmp_path: Path) -> None:
         "signature": {"organisation": "Independent LLP", "signed_at": document["measured_at"]},
     }
     line = {one.id: one for one in check_fields(signed, run.spec)}["F15"]
-    assert line.status == "missing" and told in line.found and "2025-01-06" in line.found
+    assert line.status == "not met" and told in line.found and "2025-01-06" in line.found
 
 
 def test_days_before_the_law_was_enforced_ask_for_no_audit() -> None:
     yearly = [f"{year}-07-01" for year in range(2023, 2027)]
-    check_dates(LL144, spec_of("2021-01-10", earlier_audits=yearly), TODAY)
+    check_facts_of(LL144, spec_of("2021-01-10", earlier_audits=yearly), TODAY)
     late = ["2023-08-01", *yearly[1:]]
     refused(GateError, "2021-01-10", "enforced since 2023-07-05", first="2021-01-10", earlier_audits=late)
     refused(GateError, "2021-01-10", "enforced since 2023-07-05", first="2021-01-10")
@@ -90,10 +95,10 @@ def test_days_before_the_law_was_enforced_ask_for_no_audit() -> None:
 @pytest.mark.parametrize(
     ("facts", "status"),
     [
-        ({"first": "2026-12-01"}, "met"),
-        ({"months": 0}, "met"),
-        ({"months": 36}, "stated, not checked"),
-        ({}, "stated, not checked"),
+        ({"first": "2026-12-01"}, "computed"),
+        ({"months": 0}, "computed"),
+        ({"months": 36}, "stated"),
+        ({}, "stated"),
     ],
 )
 def test_what_covers_the_use_is_met_only_where_it_is_this_audit(facts: dict[str, Any], status: str) -> None:
@@ -123,13 +128,13 @@ def test_days_between_audits_are_not_met(audits: list[str], gap: str | None, tmp
         "signature": {"organisation": "Independent LLP", "signed_at": f"{TODAY}T12:00:00+00:00"},
     }
     line = {one.id: one for one in check_fields(document, spec)}["F15"]
-    assert line.status == ("stated, not checked" if gap is None else "missing"), line.found
+    assert line.status == ("stated" if gap is None else "not met"), line.found
     assert gap is None or f"no audit covers the use from {gap}" in line.found
 
 
 def test_a_posting_that_ends_before_the_audit_exists() -> None:
     refused(SpecError, "use.posted_until", "2026-11-21", "2026-11-22", posted_until="2026-11-21")
-    check_dates(LL144, spec_of(posted_until="2026-11-22"), TODAY)
+    check_facts_of(LL144, spec_of(posted_until="2026-11-22"), TODAY)
 
 
 def test_a_tool_never_used_has_no_days_of_use() -> None:
@@ -153,14 +158,14 @@ def test_a_tool_never_used_has_no_days_of_use() -> None:
         first="2027-01-01",
         data="historical",
     )
-    check_dates(LL144, spec_of("2027-01-01", **facts), TODAY)
+    check_facts_of(LL144, spec_of("2027-01-01", **facts), TODAY)
 
 
 def test_months_of_use_fit_between_first_and_last() -> None:
-    early = {"earlier_audits": ["2026-05-01"]}
+    early: dict[str, Any] = {"earlier_audits": ["2026-05-01"]}
     refused(SpecError, "use.months is 8", "2026-05-23", first="2026-05-23", months=8, **early)
     for months in (1, 6):
-        check_dates(LL144, spec_of("2026-05-23", months=months, **early), TODAY)
+        check_facts_of(LL144, spec_of("2026-05-23", months=months, **early), TODAY)
     ended = early | {"last_used": "2026-06-30"}
     refused(SpecError, "use.months is 4", "2026-06-30", first="2026-05-23", months=4, **ended)
     refused(SpecError, "use.months is 1", "2026-12-01", first="2026-12-01", months=1)
@@ -173,10 +178,10 @@ def test_own_data_are_of_the_time_of_use() -> None:
         report={"distribution_date": "2026-06-01"},
         use={"data": "historical", "earlier_audits": ["2026-05-01"], "last_used": "2026-08-31"},
     )
-    check_dates(LL144, spec, TODAY, Window.parse("2026-05-01", "2026-06-02"))
+    check_facts_of(LL144, spec, TODAY, Window.parse("2026-05-01", "2026-06-02"))
     for window in (Window.parse("2026-05-01", "2026-06-01"), Window.parse("2026-09-01", "2026-09-08")):
         with pytest.raises(SpecError, match="use.data is historical.*(older|younger) than the use"):
-            check_dates(LL144, spec, TODAY, window)
+            check_facts_of(LL144, spec, TODAY, window)
 
 
 def test_the_commands_refuse_and_a_planned_run_goes_on(
@@ -304,10 +309,10 @@ def test_refused_is_exactly_what_cannot_be(facts: dict[str, Any]) -> None:
         }
     )  # fmt: skip
     if possible(facts):
-        check_dates(LL144, spec, TODAY)
+        check_facts_of(LL144, spec, TODAY)
         return
     with pytest.raises((SpecError, GateError)) as caught:
-        check_dates(LL144, spec, TODAY)
+        check_facts_of(LL144, spec, TODAY)
     # Every line names two facts: each by its key, or this audit by its day.
     for line in str(caught.value).splitlines():
         named = [key for key in KEYS if key in line]
