@@ -15,7 +15,7 @@ from verifier.strict_json import OddError
 IN_TOTO = "application/vnd.in-toto+json"
 _ED25519 = bytes.fromhex("302a300506032b6570032100")
 """What is before the 32 bytes of a key in its DER form (RFC 8410)."""
-_PEM = re.compile(r"\s*-----BEGIN PUBLIC KEY-----\s+([A-Za-z0-9+/=\s]+?)\s*-----END PUBLIC KEY-----\s*")
+_PEM = re.compile(r"\s*-----BEGIN PUBLIC KEY-----\s([A-Za-z0-9+/=\s]+)-----END PUBLIC KEY-----\s*")
 
 
 class PublicKey(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from fractions import Fraction
 from typing import Any, Callable, Dict, List, Sequence, Tuple
 
@@ -11,6 +12,7 @@ from verifier.scores import PATH, STATUSES, Cell, Key, Median, Scores, median_of
 from verifier.strict_json import OddError
 
 METRICS = "metrics/metrics.json"
+_RATIO = re.compile(r"[0-9]{1,20}(?:[./][0-9]{1,20})?")
 _SWITCHES = {
     "median": "all",
     "unknown": "available_case",
@@ -30,7 +32,10 @@ class Design:
         self.categories = groups.get("categories") or {}
         self.decision = spec["decision"]
         self.task = spec["task"]
-        self.guideline = Fraction(str(plan["thresholds"]["guidance_ratio"]))
+        ratio = str(plan["thresholds"]["guidance_ratio"])
+        if not _RATIO.fullmatch(ratio):  # "1e99999999" would be computed in full
+            raise OddError("the plan's guidance_ratio is no ratio")
+        self.guideline = Fraction(ratio)
         self.switches = dict(_SWITCHES)
         if "report/report.json" in files:
             for one in files.json("report/report.json")["switches"]:

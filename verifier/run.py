@@ -129,7 +129,7 @@ def _check_stages(files: Files, manifest: dict[str, Any]) -> None:
 
 def _shards(files: Files) -> list[int]:
     if "variants/shards.json" in files:
-        return sorted(int(number) for number in files.json("variants/shards.json")["shards"])
+        return sorted(int(number[:9]) for number in files.json("variants/shards.json")["shards"])
     found = (re.fullmatch(rf"scores/(\d+)/{SUCCESS}", path) for path in files.below("scores"))
     return sorted(int(one[1]) for one in found if one)
 

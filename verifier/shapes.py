@@ -144,5 +144,5 @@ ANY = text()
 LISTED = fields({"path": ANY, "sha256": SHA256, "bytes": whole()})
 VERSIONS = mapping(
     text(r"[a-z][a-z0-9_.-]{0,40}|scores:[A-Za-z0-9_.-]{1,60}"),
-    text(r"(?:[A-Za-z0-9_.+!~-]{1,80}(?:, )?)+|not installed as a package"),
+    text(r"[A-Za-z0-9_.+!~-]+(?:, [A-Za-z0-9_.+!~-]+)*(?:, )?|not installed as a package"),
 )

@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 
 from audit_lib.large_file import Content, Sink
 from audit_lib.privacy.levels import REDACTED
-from audit_lib.privacy.rows_csv import CSV_LINE, as_it_was
+from audit_lib.privacy.rows_csv import LEADING, as_it_was, csv_lines
 from audit_lib.records import VARIATION, write_table
 from audit_lib.run import SUCCESS, Run
 from audit_lib.spec import UNDECIDED
@@ -216,7 +216,7 @@ def _only(run: Run, fields: Collection[str]) -> tuple[int, pa.ChunkedArray]:
 def _lines(content: bytes, places: _Places) -> Content:
     """Put places for the ids of ``scores.csv``, which begin each line; all else stays as it is written."""
     head, end, body = content.decode().partition("\n")
-    names = head.split(",")[: CSV_LINE.groups - 1]
+    names = head.split(",")[:LEADING]
     found: list[list[pa.Array]] = [[] for _ in names]
     for part in _parts(body):
         for at, cells in enumerate(found, start=1):
@@ -229,13 +229,13 @@ def _lines(content: bytes, places: _Places) -> Content:
     sink.write(f"{head}{end}".encode())
     for part in _parts(body):
         cells = [column.slice(at, len(part)).to_pylist() for column in columns]
-        rest = [line[CSV_LINE.groups] for line in part]
+        rest = [line[LEADING + 1] for line in part]
         sink.write("".join(map(",".join, zip(*cells, rest, strict=True))).encode())
         at += len(part)
     return sink.content()
 
 
 def _parts(body: str) -> Iterator[list[re.Match[str]]]:
-    lines = CSV_LINE.finditer(body)
+    lines = csv_lines(body)
     while part := list(islice(lines, _LINES)):
         yield part

@@ -3,11 +3,39 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
+from audit_lib.errors import EvidenceError
+
 _CELL: Final = r'("(?:[^"]|"")*"|[^,"\n]*)'
-CSV_LINE: Final = re.compile(rf'{_CELL},{_CELL},{_CELL},((?:[^"\n]|"(?:[^"]|"")*")*\n)')
-"""A line of ``scores.csv``: variant, application and round, and the rest."""
+# Two quotes within a cell end one piece and begin the next: were they a case of their own, there would be two ways to
+# read them, and a line that does not match would be tried in all of them.
+_LINE: Final = re.compile(rf'{_CELL},{_CELL},{_CELL},((?:[^"\n]|"[^"]*")*\n)')
+LEADING: Final = 3
+"""Cells of a line that are taken apart: variant, application and round."""
+
+
+def csv_lines(body: str) -> Iterator[re.Match[str]]:
+    r"""Yield the lines of ``scores.csv`` below its head: groups 1 to 3 are the first three cells, and 4 is the rest.
+
+    Raises
+    ------
+    EvidenceError
+        If there is a line that is none.
+
+    Examples
+    --------
+    >>> [line.groups() for line in csv_lines('v1,"a,1",,ok,"x""y"' + '\n')]
+    [('v1', '"a,1"', '', 'ok,"x""y"\n')]
+    """
+    at = 0
+    while at < len(body):
+        line = _LINE.match(body, at)
+        if line is None:
+            raise EvidenceError("metrics/scores.csv: holds a line that is none")
+        yield line
+        at = line.end()
 
 
 def as_it_was(cell: str) -> str:

@@ -7,7 +7,6 @@ bytes. The digests of records and manifest are of what is stored, so that they h
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +19,7 @@ from audit_lib.errors import EvidenceError, InputError, WithheldError
 from audit_lib.large_file import Content, bytes_of
 from audit_lib.privacy.applicant_keys import KEYS, ApplicantKeys, combined
 from audit_lib.privacy.levels import is_withheld
-from audit_lib.privacy.rows_csv import CSV_LINE, as_it_was
+from audit_lib.privacy.rows_csv import as_it_was, csv_lines
 from audit_lib.records import parquet_source, write_table
 
 HEADER: Final = b"audit-sealed-table/1\n"
@@ -238,7 +237,7 @@ def _lines(content: bytes) -> pa.Table:
     """Return ``scores.csv`` as a table of lines, each with its variant; the heading is about nobody."""
     head, end, body = content.decode().partition("\n")
     lines, variants = [head + end], [""]
-    for line in re.finditer(CSV_LINE, body):
+    for line in csv_lines(body):
         lines.append(line[0])
         variants.append(as_it_was(line[1]))
     return pa.table({"variant_id": pa.array(variants), "line": pa.array(lines)})
