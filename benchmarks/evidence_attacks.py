@@ -125,9 +125,14 @@ def _listed(signed: Signed, path: str) -> None:
     """The manifest lists a path that leads out of the run."""
     manifest = in_store(signed) / "evidence/manifest.json"
     document = json.loads(manifest.read_bytes())
-    document["artefacts"].insert(0, document["artefacts"][0] | {"path": path})
-    manifest.write_bytes(canonical_json(document))
-    reseal(in_store(signed))
+    content = canonical_json(
+        document | {"artefacts": [document["artefacts"][0] | {"path": path}, *document["artefacts"]]}
+    )
+    manifest.write_bytes(content)
+    record = manifest.with_name("_SUCCESS")
+    said = json.loads(record.read_bytes())
+    said["artefacts"]["manifest.json"] = {"sha256": sha256(content), "bytes": len(content)}
+    record.write_bytes(pretty_json(said))
 
 
 def _unlink(signed: Signed, name: str) -> None:
