@@ -12,7 +12,7 @@ from audit_lib.documents.privacy import PrivacyLevel
 from audit_lib.errors import AuditError, EvidenceError, StoreUnreachableError
 from audit_lib.large_file import bytes_of, sha256_of
 from audit_lib.measure.rows.split_columns import further_fields
-from audit_lib.privacy.applicant_keys import configured_keys
+from audit_lib.privacy.applicant_keys import ApplicantKeys, configured_keys
 from audit_lib.privacy.levels import LABEL, is_withheld
 from audit_lib.privacy.redacted_tables import redacted_path, redacted_tables
 from audit_lib.privacy.vault import names_in
@@ -67,12 +67,20 @@ def note_keys(work: Work, run: Run) -> None:
         work.encrypted = f"rows of {len(names)} people are encrypted, and no keys are here"
     else:
         gone = names - keys.names()
-        erased = gone & keys.erased()
-        work.encrypted = f"rows of {len(names)} people are encrypted; erased: {len(erased)}"
-        if lost := len(gone) - len(erased):
+        erased = sum(_is_erased(work, keys, name) for name in sorted(gone))
+        work.encrypted = f"rows of {len(names)} people are encrypted; erased: {erased}"
+        if lost := len(gone) - erased:
             work.find("missing", PEOPLE, f"{lost} keys are gone, and no erasure of them is recorded")
     if run.vault is None:
         work.readable = "redacted"
+
+
+def _is_erased(work: Work, keys: ApplicantKeys, name: str) -> bool:
+    try:
+        return keys.erasure(name) is not None
+    except EvidenceError as error:
+        work.find("record", PEOPLE, f"a key is gone, and the record of its erasure is forged: {error}")
+        return False
 
 
 def digest_here(work: Work, path: str) -> tuple[str | None, str]:

@@ -7,7 +7,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from audit_lib.documents.evidence import Instant
+from audit_lib.documents.evidence import Instant, Sha256
 from audit_lib.typed_json import Typed
 
 KEY_SCHEMA: Final = "audit-applicant-key/1"
@@ -32,3 +32,5 @@ class Erasure(Typed):
     key: KeyId
     at: Instant
     reason: str
+    mac: Sha256
+    """HMAC-SHA-256 of the rest by the key of keys: who lacks that erases nobody by deleting a key."""

@@ -16,14 +16,14 @@ import hmac
 import os
 import secrets
 from base64 import b64decode, b64encode
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
-from audit_lib.canonical import pretty_json
+from audit_lib.canonical import canonical_json, pretty_json
 from audit_lib.documents.applicant_keys import ApplicantKey, Erasure
 from audit_lib.documents.evidence import decode_exact
 from audit_lib.errors import AuditError, EvidenceError, InputError
@@ -123,14 +123,24 @@ class ApplicantKeys:
             if key.count("/") == 1
         }
 
-    def erased(self) -> set[str]:
-        """Return the names of all keys that were erased."""
-        return {
-            key.rsplit("/", 1)[1].removesuffix(".json") for key in self.store.list(f"{self.audit}/erased")
-        }
+    def erasure(self, name: str) -> Erasure | None:
+        """Return the record that the key of that name was erased; None where there is none.
+
+        Raises
+        ------
+        EvidenceError
+            If what is there was not written with the key of keys.
+        """
+        if not self.is_erased(name):
+            return None
+        place = f"{self.audit}/erased/{name}.json"
+        found = decode_exact(Erasure, self.store.get(place), place, lambda one: pretty_json(one.as_dict()))
+        if found.key != name or not hmac.compare_digest(found.mac, self._mac(found)):
+            raise EvidenceError(f"{place}: was not written with the key of keys, or is of another erasure")
+        return found
 
     def is_erased(self, name: str) -> bool:
-        """Return whether the key of that name was erased."""
+        """Return whether it is recorded that the key of that name was erased; `erasure` says whether that holds."""
         return self.store.exists(f"{self.audit}/erased/{name}.json")
 
     def erase(self, application_id: str, reason: str) -> Erasure:
@@ -140,6 +150,8 @@ class ApplicantKeys:
         ------
         InputError
             If there is no such key.
+        EvidenceError
+            If another record of it lies there, which was not written with the key of keys.
         """
         name = self.name_of(application_id)
         if self.key(name) is None and not self.is_erased(name):
@@ -147,11 +159,19 @@ class ApplicantKeys:
                 f"audit {self.audit} has no key for this application: look at the id, and at {KEYS}"
             )
         place = f"{self.audit}/erased/{name}.json"
-        made = Erasure(key=name, at=datetime.now(UTC).isoformat(timespec="milliseconds"), reason=reason)
-        self.store.put(place, pretty_json(made.as_dict()))
+        now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        made = Erasure(key=name, at=now, reason=reason, mac="0" * 64)
+        self.store.put(place, pretty_json(replace(made, mac=self._mac(made)).as_dict()))
+        kept = self.erasure(name)
+        assert kept is not None
         self.store.delete(f"{self.audit}/{name}.json")
         self._known[name] = None
-        return decode_exact(Erasure, self.store.get(place), place, lambda one: pretty_json(one.as_dict()))
+        return kept
+
+    def _mac(self, erasure: Erasure) -> str:
+        own = hmac.digest(self.secret, b"audit_lib records of erasures\0", "sha256")
+        said = canonical_json(replace(erasure, mac="0" * 64).as_dict())
+        return hmac.digest(own, self.audit.encode() + b"\0" + said, "sha256").hex()
 
     def _wrapping(self) -> bytes:
         return hmac.digest(self.secret, b"audit_lib wraps keys\0", "sha256")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 from audit_lib.archive.personal_data import personal_data
 from audit_lib.archive.verify import verify
 from audit_lib.bag import export_run
+from audit_lib.canonical import pretty_json
 from audit_lib.cli.main import main
 from audit_lib.errors import AuditError, EvidenceError, InputError, SpecError, WithheldError
 from audit_lib.large_file import bytes_of
@@ -125,6 +127,28 @@ def test_an_erased_person_is_gone_and_every_digest_and_number_holds(
     (record,) = (own_keys / "small/erased").iterdir()
     assert json.loads(record.read_bytes())["reason"] == "asked for it"
     assert not (own_keys / "small" / record.name).exists()
+
+
+@pytest.mark.parametrize("forged", ["empty", "by another key of keys", "of somebody else"])
+def test_who_lacks_the_key_of_keys_erases_nobody(run: Run, own_keys: Path, forged: str) -> None:
+    """A key that is deleted together with a record of its own is a deletion, and no erasure."""
+    genuine = configured_keys("small")
+    assert genuine is not None
+    record = own_keys / "small/erased" / f"{genuine.name_of(WHO)}.json"
+    if forged == "of somebody else":
+        genuine.erase(f"{NAME} 8", "asked for it")
+        assert verify(run.uri).findings == ()
+        (other,) = record.parent.iterdir()
+        shutil.copy(other, record)
+    else:
+        record.parent.mkdir()
+        made = genuine.erase(WHO, "asked for it") if forged != "empty" else None
+        content = b"" if made is None else pretty_json(replace(made, mac="1" * 64).as_dict())
+        record.write_bytes(content)
+    (own_keys / "small" / record.name).unlink(missing_ok=True)
+    found = [str(one) for one in verify(run.uri).findings]
+    assert any("the record of its erasure is forged" in one for one in found), found
+    assert any("1 keys are gone, and no erasure of them is recorded" in one for one in found), found
 
 
 def test_a_changed_score_of_somebody_else_is_found_after_an_erasure(
