@@ -90,7 +90,7 @@ def _head(audit: str, entries: Sequence[JournalEntry]) -> Section:
                 "kept a later head, nobody can see here.",
             )
         ),
-        CommandLine(f"audit verify-journal {NAME} --audit {audit} --head <earlier head>"),
+        CommandLine(f"audit verify-journal {NAME} --audit {audit} --from <earlier head>"),
     )
     return Section("head", "The journal", blocks)
 

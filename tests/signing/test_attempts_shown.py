@@ -7,6 +7,7 @@ import re
 import shutil
 import zipfile
 from dataclasses import replace
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -151,6 +152,18 @@ class TestTheSite:
         assert (site / "journal.jsonl").read_bytes() == journal_lines(entries)
         feed = json.loads((folder / "store/site/feed.json").read_bytes())
         assert feed["items"][0]["_audit"]["journal"]["sha256"] == entry_digest(entries[-1])
+
+    def test_the_command_on_the_page_runs_as_it_is_printed(
+        self, folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        publish(str(folder / "store"))
+        monkeypatch.chdir(folder / "store/site/small")
+        page = unescape(Path("attempts.html").read_text())
+        printed = re.search(r"audit (verify-journal [^\n]*?<earlier head>)", page)
+        assert printed is not None
+        head = entry_digest(read_journal(run.store, "small")[0])
+        assert main(printed[1].replace("<earlier head>", head).split()) == 0
+        assert f"extends {head} by" in capsys.readouterr().out
 
     def test_nothing_is_published_of_an_audit_whose_journal_is_no_chain(self, folder: Path) -> None:
         (folder / "store/small/journal/000001.json").unlink()
