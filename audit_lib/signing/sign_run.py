@@ -68,15 +68,15 @@ def sign_plan(run: Run, entry: JournalEntry | None = None) -> None:
     BackendError
         If the time stamping authority does not answer, or its clock and this machine's differ.
     """
+    signer = configured_signer()  # also where the plan is signed: the result will need it
     if _is_done(run, "plan"):
         return
     asked = was_asked(run)  # before the next line: another shard's task may be signing now
     if is_signed(run, "plan") and asked:
         return
-    signer = configured_signer()
     if asked or signer is None:
         why = "the model was asked before" if asked else f"there is no signer; set {SIGNER}"
-        if os.environ.get(REQUIRED, "").strip() == "required":
+        if _is_set(REQUIRED, "required"):
             raise InputError(f"{run.uri}: {REQUIRED}=required, and the plan is not signed: {why}")
         if not asked:
             run.notify(f"plan: not signed: {why}")
@@ -131,7 +131,7 @@ def _sign(run: Run, moment: SignedMoment, signer: RunSigner, entry: JournalEntry
                 spec_digest=run.key.spec_digest,
                 outcome=None if manifest is None else manifest.outcome,
                 journal=head,
-                own_authority=True if _wants_stamp() and os.environ.get(OWN, "").strip() == "yes" else None,
+                own_authority=True if _wants_stamp() and _is_set(OWN, "yes") else None,
                 claimed_at=datetime.now(UTC).isoformat(timespec="seconds"),
             ),
         )
@@ -178,6 +178,14 @@ def _stamp_of_now(run: Run, moment: SignedMoment, envelope: bytes, manifest: Man
         if sealed is not None:
             stamp = ask_for_stamp(envelope)
     return stamp
+
+
+def _is_set(variable: str, word: str) -> bool:
+    """Whether a variable holds the one word that it may hold; another would be a wish that nobody heeds."""
+    said = os.environ.get(variable, "").strip()
+    if said not in ("", word):
+        raise InputError(f"{variable}={said}: is {word}, or not set")
+    return said == word
 
 
 def _wants_stamp() -> bool:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.util import find_spec
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from audit_lib.errors import AuditError, BackendError, EvidenceError, InputError
 
@@ -49,7 +50,11 @@ def ask_for_stamp(content: bytes) -> bytes:
         with urllib.request.urlopen(request, timeout=_SECONDS) as reply:
             answer: bytes = reply.read(_LARGEST + 1)
     except (OSError, ValueError) as error:
-        raise BackendError(f"the time stamping authority did not answer ({type(error).__name__})") from None
+        cause = getattr(error, "reason", error)
+        raise BackendError(
+            f"{AUTHORITY}: the authority at {urlsplit(url).hostname} did not answer "
+            f"({type(cause).__name__}); try again, name another, or unset it to go on without time stamps"
+        ) from None
     said = _decoded(answer, "the authority's answer")
     if said.tst_info.nonce != asked.nonce:
         raise BackendError("the time stamping authority answered another question (nonce)")

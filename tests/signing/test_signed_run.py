@@ -330,6 +330,20 @@ class TestBeforeMoneyIsSpent:
             pipeline.run_stage(run, "scores", shard=0)
         assert run.list("scores") == [] and run.list("signatures") == []
 
+    @pytest.mark.parametrize(
+        ("variable", "value"), [("AUDIT_PLAN_SIGNATURE", "yes"), ("AUDIT_TIMESTAMP_OWN", "no")]
+    )
+    def test_a_word_that_means_nothing_is_no_wish_that_nobody_heeds(
+        self, run: Run, signed: Signed, monkeypatch: pytest.MonkeyPatch, variable: str, value: str
+    ) -> None:
+        monkeypatch.setenv(variable, value)
+        if variable == "AUDIT_TIMESTAMP_OWN":
+            monkeypatch.setenv("AUDIT_SIGNER", f"file:{signed.folder / 'service.key'}")
+            monkeypatch.setenv("AUDIT_TIMESTAMP_URL", signed.authority.url)
+        with pytest.raises(InputError, match=f"{variable}={value}: is .*, or not set"):
+            pipeline.run_stage(run, "scores", shard=0)
+        assert run.list("scores") == []
+
     def test_an_authority_that_does_not_answer_stops_the_run(
         self, run: Run, signed: Signed, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
@@ -341,6 +355,13 @@ class TestBeforeMoneyIsSpent:
         with pytest.raises(BackendError, match="did not answer"):
             pipeline.run_stage(run, "scores", shard=0)
         assert run.list("scores") == []
+        assert run.list("signatures") == ["signatures/plan.dsse.json", "signatures/plan.pub"]
+        monkeypatch.setenv("AUDIT_TIMESTAMP_URL", "")
+        monkeypatch.setenv("AUDIT_SIGNER", "file:gone.key")
+        with pytest.raises(InputError, match="cannot be read"):
+            pipeline.run_stage(run, "scores", shard=0)
+        assert run.list("scores") == [], "the result could not be signed, so nothing is asked"
+        monkeypatch.setenv("AUDIT_SIGNER", "env:KEY")
         monkeypatch.setenv("AUDIT_TIMESTAMP_URL", signed.authority.url)
         pipeline.run_stage(run, "scores", shard=0)
         assert [path.split("/")[1] for path in run.list("signatures")] == [
