@@ -25,11 +25,12 @@ class UnknownKeyKindError(OddError):
 
 
 class Signed(NamedTuple):
-    """A signature that holds: by which key, when, whether a stamp says so, and the head of the journal then."""
+    """A signature that holds: by which key, when, whether a stamp says so, whose, and the head of the journal then."""
 
     key_id: str
     at: datetime
     stamped: bool
+    own_authority: bool
     head: dict[str, Any] | None
 
 
@@ -119,7 +120,7 @@ def _check(files: Files, moment: str, identity: dict[str, str]) -> Signed:
     at = instant_of(said["claimed_at"])
     if stamp in files:
         at = stamped_at(files.read(stamp), content)
-    return Signed(key.key_id, at, stamp in files, said.get("journal"))
+    return Signed(key.key_id, at, stamp in files, said.get("own_authority") is True, said.get("journal"))
 
 
 def _check_subject(files: Files, moment: str, statement: dict[str, Any]) -> None:
@@ -147,8 +148,10 @@ def _check_subject(files: Files, moment: str, statement: dict[str, Any]) -> None
 def _check_believed(files: Files, moment: str, signed: Signed, trust: Trust, *, stamps: bool) -> None:
     verdict, path = files.verdict, f"signatures/{moment}.dsse.json"
     when = f"{signed.at:%Y-%m-%d %H:%M:%S} UTC"
+    authorities = trust.file["authorities"] if trust.file else []
+    own = signed.own_authority or (authorities and not any(one["independent"] for one in authorities))
     says = (
-        f"time stamp {when} (who stamped is not checked here)"
+        f"time stamp {when} (who stamped is not checked here{'; not an independent authority' if own else ''})"
         if signed.stamped
         else f"on {when} as it only claims"
     )

@@ -14,6 +14,7 @@ import pytest
 from audit_lib.cli.main import main
 from tests.inputs import recorded_audit
 from tests.specs import REPOSITORY
+from verifier.command import main as packed_verifier
 
 TOOL = REPOSITORY / "tools" / "demo_stamps.py"
 TOLD = "import os; print('child', os.environ.get('AUDIT_TIMESTAMP_URL'), os.environ.get('AUDIT_SIGNER'))"
@@ -47,6 +48,9 @@ def test_the_demo_is_stamped_and_everything_says_that_nobody_independent_did_it(
     assert len(re.findall(r"\(not independent\)\W{1,2}, not independent", said)) == 2
     assert main(["verify", str(sealed)]) == 0
     assert capsys.readouterr().out.count("its signer's own by the statement, not independent") == 2
+    for trusted in ([], ["--trust", str(stamps / "trust.json"), "--stamps-checked"]):
+        assert packed_verifier([str(sealed), *trusted]) == 0
+        assert capsys.readouterr().out.count("not checked here; not an independent authority)") == 2
     page = (sealed / "report" / "report.html").read_text()
     assert "an authority that whoever ran the audit runs too, which is not independent" in page
     keys = (stamps / "root.key").read_bytes()
