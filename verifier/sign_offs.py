@@ -45,7 +45,7 @@ def check_sign_offs(files: Files, identity: dict[str, str], trust: Trust, now: d
             verdict.find("sign-off", where, str(error))
             before = _named(files, number, before)
     if not numbers:
-        verdict.signatures.append("not signed: no auditor has signed this run")
+        verdict.signatures.append("no sign-off: no auditor has signed this run")
         if trust.auditors:
             what = "no auditor has signed this run, and keys were given of those who should have"
             verdict.find("sign-off", "signoff", what)

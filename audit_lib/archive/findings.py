@@ -125,7 +125,7 @@ class Verification:
     def summary(self) -> str:
         """Return the result as text for a terminal."""
         number = len(self.findings)
-        held = "VERIFIED, not signed" if self.signed and not self.keys else "VERIFIED"
+        held = "VERIFIED, no sign-off" if self.signed and not self.keys else "VERIFIED"
         if self.failed:
             held = "VERIFIED evidence of a failed attempt"
         if self.level != "full":
@@ -140,7 +140,7 @@ class Verification:
             f"  audit {self.audit or '?'}, window {self.window or '?'}, outcome {self.outcome or '?'}",
             f"  design {self.spec_digest or '?'}",
             f"  {self.files} files hashed; computed again: {', '.join(self.recomputed) or 'nothing'}",
-            f"  manifest SHA-256 {self.manifest_sha256 or '?'} (not signed: compare with the published one)",
+            f"  manifest SHA-256 {self.manifest_sha256 or '?'} (compare with the published one)",
         ]
         if self.level != "full":
             lines.append(f"  {self.withheld} files are withheld, and the manifest has their digests")

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 _EXPECTED: Final = "no auditor has signed this run, and keys were given of those who should have"
-_UNSIGNED: Final = "not signed: no auditor has signed this run"
+_UNSIGNED: Final = "no sign-off: no auditor has signed this run"
 _STRAY: Final = (
     "lies in no complete sign-off: its record or its statement was removed, or the folder is none that `audit sign` "
     "makes; if a signing was killed here, move the folder out of the run and sign again"

@@ -95,7 +95,7 @@ def test_the_evidence_still_verifies_and_so_does_the_sign_off(run: Run, key: Pat
 
 def test_an_unsigned_run_says_so(run: Run) -> None:
     checked = verify_sign_offs(run)
-    assert checked.ok and checked.summary().startswith("not signed")
+    assert checked.ok and checked.summary().startswith("no sign-off")
 
 
 @pytest.mark.parametrize("missing", ["no_part_in_tool", "no_employment", "no_financial_interest"])
@@ -226,7 +226,7 @@ def test_evidence_and_sign_offs_have_one_verdict(
     )
     assert main(["verify", other.uri]) == 0
     before = capsys.readouterr().out
-    assert before.startswith(f"VERIFIED, not signed  {other.uri}\n")
+    assert before.startswith(f"VERIFIED, no sign-off  {other.uri}\n")
     shutil.copytree(Path(run.uri) / "signoff", Path(other.uri) / "signoff")
     assert verify(other.uri).ok
     assert main(["verify", other.uri]) == 1
@@ -245,7 +245,7 @@ def test_taking_the_last_statement_away_is_only_seen_by_its_digest(run: Run, key
     """What lies in the store can be removed by its owner: the limit that the documentation states."""
     signed(run, key)
     shutil.rmtree(Path(run.uri) / "signoff")
-    assert verify_sign_offs(run).summary().startswith("not signed")
+    assert verify_sign_offs(run).summary().startswith("no sign-off")
 
 
 def test_who_gives_keys_expects_a_signature(run: Run, key: Path, capsys: pytest.CaptureFixture[str]) -> None:
