@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Final
 
 from audit_lib.archive.attempts import FOLDER, RECORD
@@ -95,6 +96,10 @@ def verify(
     """
     store, blind = as_first_written(uri.rstrip("/") or "/")
     paths = store.list("")
+    if not paths and Path(uri).is_file():
+        raise NotFoundError(
+            f"{uri}: is a file, and a run is a folder; `audit import` unpacks a bag, and `verify.pyz` reads it as it is"
+        )
     if not any(path.split("/")[0] in (*SEALED, "evidence", FOLDER) for path in paths):
         raise NotFoundError(
             f"{uri}: no audit run here; expected plan/{SUCCESS} and evidence/{MANIFEST} in it"

@@ -22,6 +22,7 @@ from unicodedata import category, normalize
 from audit_lib.bag.bagged_file import ALGORITHMS, unescaped
 from audit_lib.bag.one_archive import check_tar, check_zip
 from audit_lib.errors import ConflictError, EvidenceError, InputError
+from audit_lib.privacy.levels import LABEL
 from audit_lib.progress import Progress, ignore
 from audit_lib.run import SUCCESS
 from audit_lib.store import Store
@@ -296,7 +297,8 @@ def unpack(bag: OpenBag, store: Store, notify: Callable[[str], None] = ignore) -
     EvidenceError
         If the payload holds anything but runs.
     ConflictError
-        If the store has another file under one of the names; nothing is written then.
+        If the store has another file under one of the names, or has the run at another level of privacy, since the two
+        together would be neither; nothing is written then.
     """
     keys = {}
     for path in bag.payload:
@@ -311,6 +313,8 @@ def unpack(bag: OpenBag, store: Store, notify: Callable[[str], None] = ignore) -
             raise ConflictError(
                 f"{store.uri(key)}: is there already, and says something else; nothing was written"
             )
+    for run in bag.runs:
+        _refuse_other_level(run, set(keys.values()), store)
     progress = Progress("import: files", len(new), notify)
     for path in sorted(new, key=_order):
         with bag.read(path) as stream:
@@ -319,6 +323,16 @@ def unpack(bag: OpenBag, store: Store, notify: Callable[[str], None] = ignore) -
             raise ConflictError(f"{store.uri(keys[path])}: somebody else has just written it; import again")
         progress.one_more()
     return bag.runs
+
+
+def _refuse_other_level(run: str, keys: set[str], store: Store) -> None:
+    label, there = f"{run}/{LABEL}", set(store.list(run))
+    more_there = label in keys and label not in there and bool(there - keys)
+    if more_there or (label in there and label not in keys):
+        raise ConflictError(
+            f"{store.uri(run)}: is there already, at another level of privacy than in the bag; nothing was written: "
+            "import it into another store"
+        )
 
 
 def _order(path: str) -> tuple[bool, bool, str]:

@@ -49,13 +49,22 @@ software, nor whoever gave you the folder. Check three things, in this order.
    checker that came with the evidence proves nothing. In the folder where you
    put them:
 
-       python verify.pyz THIS-FOLDER --trust trust.json
+       python3 verify.pyz THIS-FOLDER --trust trust.json
+
+   (On Windows: python in place of python3.)
 
    It installs nothing, changes nothing and asks no network. The first line is
    the verdict, and each line that begins with "finding" names a file and what
    is wrong with it. Lines that begin with "not checked here" say what it
    leaves out. Without --trust it finds whether the files fit together, and
    cannot know who made them.
+
+   The file data/{name}/journal.jsonl,
+   where there is one, is the journal of this audit: an entry for every attempt
+   that was begun until this folder was made, also the failed ones. The program
+   follows it from entry to entry and prints its head, a number of 64 digits.
+   Keep it: whoever shows you the journal later has to show one that holds it.
+   If you knew a head before, add --head and the number.
 
    It counts again who was selected, the rates and the ratios between groups.
    To have every published number computed again, margins of error and pages

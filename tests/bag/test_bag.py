@@ -134,6 +134,29 @@ def test_it_comes_back_into_a_store_and_verifies(run: Run, bag: Path, tmp_path: 
     assert "is there already, and says something else" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("first", ["full", "redacted"])
+def test_two_levels_of_a_run_are_not_mixed_in_one_store(
+    run: Run, bag: Path, tmp_path: Path, first: str
+) -> None:
+    redacted = export_run(run.uri, tmp_path / "redacted.zip", level="redacted").path
+    one, other = (bag, redacted) if first == "full" else (redacted, bag)
+    store = open_store(str(tmp_path / "store"))
+    with open_bag(one) as opened:
+        unpack(opened, store)
+    before = store.list("")
+    with open_bag(other) as opened, pytest.raises(ConflictError, match="another level of privacy"):
+        unpack(opened, store)
+    assert store.list("") == before
+    assert verify(store.uri(f"{run.key.audit}/{run.key.window.label}/{run.key.spec_digest[:16]}")).ok
+
+
+def test_a_bag_is_no_run_and_the_message_says_what_to_do(
+    bag: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["verify", str(bag)]) == 2
+    assert "`audit import` unpacks a bag" in capsys.readouterr().err
+
+
 def test_a_run_that_failed_is_exported_too_and_one_that_is_open_is_not(tmp_path: Path) -> None:
     from audit_lib.archive.attempts import fault_of, seal, start
 
@@ -334,7 +357,8 @@ def test_it_tells_a_stranger_what_to_do_and_drafts_a_certificate(run: Run, tmp_p
         manifest = next(path for path in opened.sizes if path.endswith("evidence/manifest.json"))
         digest = hashlib.sha256(opened.content(manifest)).hexdigest()
         assert not any(path.endswith(".pyz") for path in opened.sizes)
-    assert "python verify.pyz THIS-FOLDER --trust trust.json" in said and digest in said
+    assert "python3 verify.pyz THIS-FOLDER --trust trust.json" in said and digest in said
+    assert next(path for path in opened.sizes if path.endswith("journal.jsonl")) in said
     assert draft.startswith("DRAFT - NOT A CERTIFICATE") and digest in draft
     assert "902(13)" in draft and "902(14)" in draft and "[signature and printed name]" in draft
     assert max(map(len, f"{said}{draft}".splitlines())) <= 110, "but for a run's name, lines fit on a page"
