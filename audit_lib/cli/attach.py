@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from audit_lib.cli.shared import AddCommand
+from audit_lib.cli.shared import AddCommand, run_at
 
 
 def add_commands(command: AddCommand) -> None:
@@ -27,7 +27,6 @@ def _attach(options: argparse.Namespace) -> int:
     from datetime import UTC, datetime
 
     from audit_lib.errors import EvidenceError, InputError
-    from audit_lib.run import Run
     from audit_lib.signing.attestations import attach
     from audit_lib.signing.trust import read_trust
 
@@ -35,10 +34,7 @@ def _attach(options: argparse.Namespace) -> int:
         content = Path(options.file).read_bytes()
     except OSError as error:
         raise InputError(f"{options.file}: cannot be read ({error.strerror})") from None
-    run, trust = (
-        Run.from_bundle(options.run),
-        read_trust([Path(one) for one in options.trust], datetime.now(UTC)),
-    )
+    run, trust = run_at(options.run), read_trust([Path(one) for one in options.trust], datetime.now(UTC))
     try:
         path = attach(run, options.moment, content, trust)
     except EvidenceError as error:

@@ -7,7 +7,7 @@ from datetime import date
 from pathlib import Path
 
 from audit_lib.cli import verify_all
-from audit_lib.cli.shared import AddCommand, date_of, notify
+from audit_lib.cli.shared import AddCommand, date_of, notify, run_at, sha256_of, write_private
 from audit_lib.privacy.levels import LABEL, LEVELS, is_fuller
 
 
@@ -38,6 +38,7 @@ def add_commands(command: AddCommand) -> None:
     verify.add_argument(
         "--head",
         nargs="+",
+        type=sha256_of,
         default=[],
         metavar="SHA256",
         help="digests of entries of the audit's journal that you knew earlier; the run must lie in its store",
@@ -59,7 +60,8 @@ def add_commands(command: AddCommand) -> None:
         "prove",
         _prove,
         "Write one applicant's score records, with the proof that they are all in the evidence",
-        "Or, of an application that has none, the proof that it has none. Nobody else's records are in it.",
+        "Or, of an application that has none, the proof that it has none. Nobody else's records are in it, and "
+        "only its owner can read it.",
     )
     prove.add_argument("run", help="URI or folder of a sealed run")
     prove.add_argument("--application", required=True, metavar="ID", help="its application_id")
@@ -73,7 +75,10 @@ def add_commands(command: AddCommand) -> None:
     )
     record.add_argument("file", help="file of `audit prove` or `audit access`")
     record.add_argument(
-        "--manifest", metavar="SHA256", help="digest of the run's manifest, got from elsewhere than the file"
+        "--manifest",
+        type=sha256_of,
+        metavar="SHA256",
+        help="digest of the run's manifest, got from elsewhere than the file",
     )
 
     checked = command(
@@ -187,10 +192,9 @@ def _age(uri: str, on: date) -> str:
 
 def _prove(options: argparse.Namespace) -> int:
     from audit_lib.archive.record_proof import check_proof, prove
-    from audit_lib.run import Run
 
-    content = prove(Run.from_bundle(options.run.rstrip("/") or "/"), options.application)
-    Path(options.out).write_bytes(content)
+    content = prove(run_at(options.run), options.application)
+    write_private(Path(options.out), content)
     print(f"wrote {options.out}: {check_proof(content, options.out).records} records")
     return 0
 
@@ -212,7 +216,7 @@ def _verify_record(options: argparse.Namespace) -> int:
         found, questions = check_personal_data(content, options.file)
     else:
         found = check_proof(content, options.file)
-    if options.manifest is not None and options.manifest.lower() != found.manifest_sha256:
+    if options.manifest is not None and options.manifest != found.manifest_sha256:
         raise EvidenceError(
             f"{options.file}: is of the manifest {found.manifest_sha256}, not of {quoted(options.manifest)}"
         )

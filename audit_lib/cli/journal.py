@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from audit_lib.cli.shared import AddCommand, store_option
+from audit_lib.cli.shared import AddCommand, check_audit, sha256_of, store_option
 
 if TYPE_CHECKING:
     from audit_lib.documents.journal import JournalEntry
@@ -24,12 +24,18 @@ def add_commands(command: AddCommand) -> None:
     )
     journal.add_argument("audit", help="name of the audit")
     journal.add_argument(
-        "--head", nargs="+", default=[], metavar="SHA256", help="heads that you knew earlier"
+        "--head",
+        nargs="+",
+        type=sha256_of,
+        default=[],
+        metavar="SHA256",
+        help="heads that you knew earlier",
     )
     journal.add_argument("--window", metavar="LABEL", help="list the entries about this window alone")
     journal.add_argument(
         "--from",
         dest="older",
+        type=sha256_of,
         metavar="SHA256",
         help="an older head: list the entries that were made after it alone",
     )
@@ -49,8 +55,12 @@ def add_commands(command: AddCommand) -> None:
     )
     verify.add_argument("file", help="entries of a journal as lines")
     verify.add_argument("--audit", metavar="NAME", help="whose journal it must be")
-    verify.add_argument("--from", dest="older", metavar="SHA256", help="an older head, which you knew")
-    verify.add_argument("--to", dest="newer", metavar="SHA256", help="the newer head that it must lead to")
+    verify.add_argument(
+        "--from", dest="older", type=sha256_of, metavar="SHA256", help="an older head, which you knew"
+    )
+    verify.add_argument(
+        "--to", dest="newer", type=sha256_of, metavar="SHA256", help="the newer head that it must lead to"
+    )
 
 
 def _journal(options: argparse.Namespace) -> int:
@@ -63,11 +73,16 @@ def _journal(options: argparse.Namespace) -> int:
     store, blind = as_first_written(options.store)
     if blind:
         print(f"note: {blind}")
+    if not heads:
+        check_audit(store, options.audit)  # with a head its absence is a finding
     entries, found = check_all(store, options.audit, heads)
     chosen = entries
     if options.older and not found.findings:
         chosen = entries_after(entries, options.older)
-    _print([one for one in chosen if options.window in (None, one.window)])
+    listed = [one for one in chosen if options.window in (None, one.window)]
+    _print(listed)
+    if options.window and not listed:
+        print(f"nothing is entered about the window {options.window}")
     for finding in found.findings:
         print(f"finding: {finding}")
     if entries:
@@ -95,6 +110,8 @@ def _verify(options: argparse.Namespace) -> int:
         raise InputError(f"{options.file}: cannot be read ({error.strerror})") from None
     try:
         entries = read_lines(content, options.file)
+        if not entries and options.older is None:
+            raise EvidenceError("it has no entries")
         if options.older:
             after = entries_after(entries, options.older, options.audit)
             said = f"extends {options.older} by {len(after)} entries"

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import os
 from pathlib import Path
 
-from audit_lib.cli.shared import AddCommand
+from audit_lib.cli.shared import AddCommand, run_at, write_private
 
 
 def add_commands(command: AddCommand) -> None:
@@ -39,9 +38,8 @@ def add_commands(command: AddCommand) -> None:
 def _erase(options: argparse.Namespace) -> int:
     from audit_lib.errors import InputError
     from audit_lib.privacy.applicant_keys import KEYS, configured_keys
-    from audit_lib.run import Run
 
-    audit = Run.from_bundle(options.run.rstrip("/") or "/").key.audit
+    audit = run_at(options.run).key.audit
     keys = configured_keys(audit)
     if keys is None:
         raise InputError(f"{KEYS} is not set: there are no keys here to erase")
@@ -53,16 +51,9 @@ def _erase(options: argparse.Namespace) -> int:
 
 def _access(options: argparse.Namespace) -> int:
     from audit_lib.archive.personal_data import check_personal_data, personal_data
-    from audit_lib.errors import ConflictError
-    from audit_lib.run import Run
 
-    content = personal_data(Run.from_bundle(options.run.rstrip("/") or "/"), options.application)
+    content = personal_data(run_at(options.run), options.application)
     proved, questions = check_personal_data(content, options.out)
-    out = Path(options.out)
-    try:
-        with open(os.open(out, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-            file.write(content)
-    except FileExistsError:
-        raise ConflictError(f"{out}: is there already; name another file") from None
-    print(f"wrote {out}: {proved.records} score records with their proof, {questions} questions")
+    write_private(Path(options.out), content)
+    print(f"wrote {options.out}: {proved.records} score records with their proof, {questions} questions")
     return 0

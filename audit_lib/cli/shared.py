@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -45,6 +46,13 @@ def positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text} is not a positive whole number")
     return int(text)
+
+
+def sha256_of(text: str) -> str:
+    """Read a SHA-256 in hexadecimal, in either case."""
+    if not re.fullmatch("[0-9a-fA-F]{64}", text):
+        raise argparse.ArgumentTypeError(f"{text!a} is no SHA-256: 64 digits from 0 to 9 and a to f")
+    return text.lower()
 
 
 def date_of(text: str) -> date:
@@ -90,6 +98,38 @@ def write_new(out: Path, made: Mapping[str, bytes]) -> None:
     for name, content in made.items():
         (out / name).write_bytes(content)
         print(f"wrote {out / name}")
+
+
+def write_private(out: Path, content: bytes) -> None:
+    """Write a new file that only its owner can read.
+
+    Raises
+    ------
+    ConflictError
+        If a file of that name is there.
+    """
+    try:
+        with open(os.open(out, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(content)
+    except FileExistsError:
+        raise ConflictError(f"{out}: is there already; name another file") from None
+
+
+def run_at(uri: str) -> Run:
+    """Return the run in a folder or at a URI, which may be a copy.
+
+    Raises
+    ------
+    NotFoundError
+        If there is none.
+    """
+    from audit_lib.run import SUCCESS, Run
+    from audit_lib.store import open_store
+
+    where = uri.rstrip("/") or "/"
+    if not open_store(where).exists(f"plan/{SUCCESS}"):
+        raise NotFoundError(f"{uri}: no run is here (no plan/{SUCCESS}); give a run's folder or URI")
+    return Run.from_bundle(where)
 
 
 def find_run(uri: str, store: str, notify: Callable[[str], None] = lambda message: None) -> Run:

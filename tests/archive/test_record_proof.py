@@ -126,6 +126,15 @@ def test_the_proof_of_another_manifest_is_told_by_its_digest(
     assert main(["verify-record", str(out), "--manifest", digest]) == 0
     assert capsys.readouterr().out.splitlines()[1].startswith('PROVED  application "a017": all 1 records')
     assert main(["verify-record", str(out), "--manifest", "0" * 64]) == 1
+    assert out.stat().st_mode & 0o077 == 0, "it holds personal data"
+    assert main(["prove", run.uri, "--application", "a018", "--out", str(out)]) == 2
+    assert "is there already" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["verify-record", str(out), "--manifest", digest[:12]])
+    assert "is no SHA-256" in capsys.readouterr().err
+    for command in ("prove", "access"):
+        assert main([command, str(tmp_path / "x"), "--application", "a017"]) == 2
+        assert "no run is here" in capsys.readouterr().err
     out.write_bytes(b"[" * 10_000)
     assert main(["verify-record", str(out)]) == 1
     assert "nested too deeply" in capsys.readouterr().err

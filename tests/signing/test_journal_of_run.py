@@ -113,6 +113,27 @@ def test_a_dropped_failed_attempt_is_found(run: Run, capsys: pytest.CaptureFixtu
     assert "and it is gone [journal]" in capsys.readouterr().out
 
 
+def test_a_misspelt_name_or_head_is_not_taken_for_an_answer(
+    run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["journal", "smal", "--store", run.store.root]) == 2
+    assert "no audit 'smal'" in capsys.readouterr().err
+    assert main(["journal", "small", "--store", run.store.root, "--window", "x"]) == 0
+    assert "nothing is entered about the window x" in capsys.readouterr().out
+    for command in (
+        ["journal", "small", "--head"],
+        ["verify-journal", "x", "--to"],
+        ["verify", run.uri, "--head"],
+    ):
+        with pytest.raises(SystemExit):
+            main([*command, "abc"])
+        assert "is no SHA-256" in capsys.readouterr().err
+    empty = tmp_path / "journal.jsonl"
+    empty.touch()
+    assert main(["verify-journal", str(empty)]) == 1
+    assert "it has no entries" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("left", [0, 1, 7])
 def test_a_journal_that_was_rolled_back_is_found_by_its_head(run: Run, left: int) -> None:
     head = head_of(run)
