@@ -108,6 +108,7 @@ def test_whoever_signs_has_a_login_and_the_service_a_key(compose: dict[str, Any]
     assert made["volumes"] == ["keys:/opt/audit/keys"]
     path = made["command"].split()[-1]
     assert path in EXAMPLE and "#AUDIT_SIGNING_KEY=" in EXAMPLE
+    assert "#AUDIT_SIGNER=file:/opt/audit/keys/" in EXAMPLE and "#AUDIT_TIMESTAMP_URL=" in EXAMPLE
     named = re.search(r"^#AIRFLOW_USERS=(.+)$", EXAMPLE, re.M)[1]
     auditors = re.search(r"^#AUDIT_AUDITORS=(.+)$", EXAMPLE, re.M)[1]
     assert {entry.split(":")[0] for entry in named.split(",")} >= set(auditors.split(","))
