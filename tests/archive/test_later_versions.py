@@ -137,8 +137,12 @@ def test_a_rolled_back_journal_is_read_as_it_was(run: Run, bucket: str, s3_serve
     last = run.store.list(folder)[-1]
     s3_server.client().delete_object(Bucket=bucket, Key=last)
     first, _ = as_first_written(run.store.root)
-    assert [one.event for one in read_journal(first, run.key.audit)] == ["planned", "completed"]
-    assert len(read_journal(run.store, run.key.audit)) == 1
+    assert [one.event for one in read_journal(first, run.key.audit)] == [
+        "planned",
+        "asked",
+        "completed",
+    ]
+    assert len(read_journal(run.store, run.key.audit)) == 2
     assert said(verify_signed(run.uri)) == [("deleted", last)]
     assert main(["journal", run.key.audit, "--store", run.store.root]) == 1
     with pytest.raises(ConflictError, match="deleted since"):

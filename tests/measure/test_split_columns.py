@@ -15,7 +15,7 @@ from audit_lib.archive.verify import verify
 from audit_lib.errors import InputError, SpecError
 from audit_lib.measure.rows.split_columns import with_further
 from audit_lib.policies.fields import check_fields
-from audit_lib.records import write_table
+from audit_lib.records import parquet_source, write_table
 from tests.archive.cases import applicants, do, new_run
 from tests.specs import load
 
@@ -145,7 +145,7 @@ def test_groups_are_listed_once_and_named_by_a_field() -> None:
 
 def test_a_live_model_puts_a_person_into_its_most_probable_group(tmp_path: Path) -> None:
     class Stage:
-        def read(self, name: str) -> bytes:
+        def parquet(self, name: str) -> pa.NativeFile:
             rows = [
                 ("a", 0, [0.2, 0.7, 0.1]),
                 ("a", 1, [0.8, 0.1, 0.1]),
@@ -153,9 +153,8 @@ def test_a_live_model_puts_a_person_into_its_most_probable_group(tmp_path: Path)
                 ("c", 0, None),
             ]
             shares = pa.array([row[2] for row in rows], pa.list_(pa.float64()))
-            return write_table(
-                pa.table({"variant_id": [row[0] for row in rows], "label_probabilities": shares})
-            )
+            table = pa.table({"variant_id": [row[0] for row in rows], "label_probabilities": shares})
+            return parquet_source(write_table(table))
 
     class Folder:
         spec = load(

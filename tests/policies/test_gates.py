@@ -60,7 +60,8 @@ def test_no_way_from_python_leads_round_a_gate(tmp_path: Path) -> None:
             pipeline.run_stage(run, stage.folder)
     with pytest.raises(IncompleteRunError):
         report(run)
-    assert all(key.startswith("attempts/") for key in run.list()), "nothing but the refusals is on record"
+    written = {key.split("/")[0] for key in run.list()}
+    assert written == {"attempts", "store"}, "nothing is on record but the refusals, and what store it is"
 
 
 def test_assigned_demographics_make_an_experiment_and_no_audit() -> None:
