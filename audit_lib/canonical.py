@@ -14,6 +14,8 @@ LARGEST: Final = 1 << 28
 """Bytes of the largest JSON document that is read: 256 MiB."""
 DEEPEST: Final = 100
 """Levels of the most deeply nested one; this library writes none with more than a fifth of it."""
+_MOST_DIGITS: Final = 400
+"""Of a whole number; beyond it there is no double, and readers differ on what it is."""
 
 
 def canonical_json(value: Any) -> bytes:
@@ -188,7 +190,11 @@ def strict_json(content: bytes) -> Any:
     check_size(content)
     try:
         document = json.loads(
-            content.decode("utf-8"), object_pairs_hook=_once, parse_constant=_no_number, parse_float=_finite
+            content.decode("utf-8"),
+            object_pairs_hook=_once,
+            parse_constant=_no_number,
+            parse_float=_finite,
+            parse_int=whole_number,
         )
     except RecursionError:
         raise ValueError(_TOO_DEEP) from None
@@ -234,6 +240,13 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _no_number(text: str) -> Any:
     raise ValueError("holds a number that is none (NaN or infinity)")
+
+
+def whole_number(text: str) -> int:
+    """Return the whole number that a document holds; raise ValueError for one of more digits than any double has."""
+    if len(text) > _MOST_DIGITS:
+        raise ValueError("holds a whole number of too many digits")
+    return int(text)
 
 
 def _finite(text: str) -> float:

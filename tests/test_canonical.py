@@ -11,6 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audit_lib.canonical import DEEPEST, canonical_json, jcs, jcs_rows, pretty_json, strict_json
+from audit_lib.documents.evidence import odd_json
+from verifier import strict_json as other_json
+from verifier.strict_json import OddError
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
 VALUES: st.SearchStrategy[Any] = st.recursive(
@@ -109,3 +112,14 @@ def test_size_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("audit_lib.canonical.LARGEST", 1 << 20)
     with pytest.raises(ValueError, match="larger than 1 MiB"):
         strict_json(b" " * (1 << 20) + b"1")
+
+
+@pytest.mark.parametrize("digits", [401, 4300])
+def test_a_whole_number_beyond_every_double_is_refused_as_the_second_verifier_does(digits: int) -> None:
+    for content in (b"9" * digits, b'{"a": [-' + b"9" * (digits - 1) + b"]}"):
+        with pytest.raises(ValueError, match="too many digits"):
+            strict_json(content)
+        with pytest.raises(OddError, match="too many digits"):
+            other_json.read(content)
+    assert odd_json(b"[" + b"9" * digits + b"]") == "holds a whole number of too many digits"
+    assert strict_json(b"9" * 400) == other_json.read(b"9" * 400) == 10**400 - 1

@@ -10,7 +10,14 @@ from typing import Annotated, Any, Final, Literal, TypeVar
 
 from pydantic import AfterValidator, Field
 
-from audit_lib.canonical import canonical_json, check_depth, check_size, pretty_json, strict_json
+from audit_lib.canonical import (
+    canonical_json,
+    check_depth,
+    check_size,
+    pretty_json,
+    strict_json,
+    whole_number,
+)
 from audit_lib.errors import EvidenceError
 from audit_lib.typed_json import OPTIONAL, Typed, decode
 
@@ -289,7 +296,7 @@ def _is_as_written(content: bytes) -> bool:
     """Whether the value that any reader finds has these bytes: then no key comes twice, and each number is one."""
     try:
         check_size(content)
-        document: Any = json.loads(content.decode("utf-8"))
+        document: Any = json.loads(content.decode("utf-8"), parse_int=whole_number)
         check_depth(document)
         return content == pretty_json(document) or content == canonical_json(document)
     except (ValueError, RecursionError):
