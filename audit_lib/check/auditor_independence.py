@@ -62,7 +62,8 @@ _OF_SOMETHING_ELSE: Final = re.compile(
     _I,
 )
 _LABEL: Final = r"(?:^|[\n.;|])[^\S\n]*(?:{0})(?:[^\S\n]+name)?[^\S\n]*(?::|\u2013|-|\n|[^\S\n])[^\S\n]*"
-_WORD: Final = r"(?:(?:Inc|Co|Corp|Ltd|LLC|[A-Z])\.|[A-Z][\w&'\u2019-]*)"
+# A word before a colon is the next label: "Auditor: Acme LLC. Vendor: Acme".
+_WORD: Final = r"(?:(?:Inc|Co|Corp|Ltd|LLC|[A-Z])\.|[A-Z][\w&'\u2019-]*(?!\w*\s*:))"
 _NAME: Final = rf"(?P<name>{_WORD}(?:,? (?:{_WORD}|&|of|and|the)){{0,6}})"
 _NAMED_AUDITOR: Final = (
     re.compile(

@@ -11,6 +11,7 @@ from audit_lib.check.dates import DATE, is_month, read_date
 from audit_lib.check.findings import SummaryFinding
 from audit_lib.check.stated_fields import OTHER_DAY, dates_after, sentences, short, words_of
 from audit_lib.policies import Policy
+from audit_lib.policies.clocks import valid_until
 
 _REACH: Final = 120
 # Words before "audit" that make its date another audit's, or none of an audit that was.
@@ -53,13 +54,17 @@ def days(text: str, policy: Policy) -> Iterator[SummaryFinding]:
     used = min((day for found in dates_after("F08", text) if (day := read_date(found))), default=None)
     if used is not None:
         enforced = policy.clock("validity").enforced
-        yield from _unaudited(text, used, audited, max(used, enforced or used))
+        yield from _unaudited(text, used, audited, max(used, enforced or used), policy)
 
 
-def _unaudited(text: str, used: date, audited: set[date], by: date) -> Iterator[SummaryFinding]:
+def _unaudited(
+    text: str, used: date, audited: set[date], by: date, policy: Policy
+) -> Iterator[SummaryFinding]:
     named = {day: s for s in sentences(text) if re.search(r"audit", s, re.IGNORECASE) for day in _days_in(s)}
     days_named = audited | set(named)
     first = min(days_named, default=None)
+    if first is not None and first <= used == by:
+        yield from _stale_at_use(used, max(day for day in days_named if day <= used), policy)
     if first is None or first <= by:
         return
     said = next((s for s in sentences(text) if _FIRST.search(s) or _NONE_BEFORE.search(s)), "")
@@ -73,6 +78,19 @@ def _unaudited(text: str, used: date, audited: set[date], by: date) -> Iterator[
     elif not _GAP_SAID.search(text):
         message += "; a tool may be used only within a year after an audit: ask for the one before"
         yield SummaryFinding(id="use_before_audit", column="F08", printed=used.isoformat(), message=message)
+
+
+def _stale_at_use(used: date, audited: date, policy: Policy) -> Iterator[SummaryFinding]:
+    """Yield a use that began when the latest audit before it was too old to allow it."""
+    until = valid_until(policy, audited)
+    if used > until:
+        message = (
+            f"in use since {used.isoformat()}, and the latest audit before it that the page names is of "
+            f"{audited.isoformat()}: it allowed a use until {until.isoformat()}"
+        )
+        yield SummaryFinding(
+            id="audit_too_old_at_use", column="F08", printed=used.isoformat(), message=message
+        )
 
 
 def _audited(text: str) -> set[date]:

@@ -88,7 +88,7 @@ KINDS: Final[Mapping[str, FindingKind]] = MappingProxyType(
         ),
         "category_dropped": FindingKind(
             "warning",
-            "no table has a row for a category, and many people are of unknown category",
+            "no table has a row for a category, and many people are of unknown category, or a total has more people",
             "5-303(a)(1); 5-301(b)(5) and (c)(5)",
         ),
         "category_missing": FindingKind("note", "a category of the taxonomy has no row", "5-303(a)(1)"),
@@ -116,6 +116,9 @@ KINDS: Final[Mapping[str, FindingKind]] = MappingProxyType(
             "note", "the page says of itself that it is no bias audit", "5-301(a); 5-303(a)"
         ),
         "audit_too_old": FindingKind("error", "the audit is older than the law allows", "5-301(a)"),
+        "audit_too_old_at_use": FindingKind(
+            "error", "the tool's use began more than a year after the latest audit before it", "5-301(a)"
+        ),
         "audit_after_as_of": FindingKind(
             "warning", "the audit's date lies after the day of this check", "5-303(a)(1)"
         ),

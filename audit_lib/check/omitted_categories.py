@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Final
 
 from audit_lib.check.findings import SummaryFinding
+from audit_lib.check.published_numbers import WHOLE, whole
 from audit_lib.check.published_tables import PublishedRow, PublishedTable
 from audit_lib.check.row_labels import names_category
 from audit_lib.check.stated_fields import NEGATED, sentences
@@ -23,6 +24,14 @@ _LEFT_OUT: Final = re.compile(
 )
 _NOBODY: Final = re.compile(
     rf"{NEGATED.pattern}|\bnobody\b|\bzero\b|(?<![\d.,])0(?!\d|%|[.,]\d)", re.IGNORECASE
+)
+_PEOPLE: Final = r"(?:\w+ )?(?:applicants|candidates|individuals|people|persons)"
+_ALL_PEOPLE: Final = re.compile(
+    rf"\b(?:covers?|covered|total(?: number)? of|includes?|included|analy[sz]ed|assessed|examined|evaluated|scored)"
+    rf"(?: data (?:on|of|for|from))?(?: a total of)? ({WHOLE}) {_PEOPLE}\b|"
+    rf"(?<![\d.,])({WHOLE}) {_PEOPLE} (?:were|have been) (?:assessed|audited|analy[sz]ed|evaluated|scored|screened|"
+    r"considered)\b(?![^.;]*\bunknown)",
+    re.IGNORECASE,
 )
 
 
@@ -70,9 +79,18 @@ def left_out(
 def dropped(
     tables: Sequence[PublishedTable], policy: Policy, unknown: int | None, text: str
 ) -> Iterator[SummaryFinding]:
-    """Yield the categories of an attribute that no table has a row for, where many people are of unknown category."""
+    """Yield the categories of an attribute that no table has a row for, where its people may be somewhere else.
+
+    Many people are of unknown category, or a total has more people than the rows and the unknown together.
+    """
     known = max(map(_people, tables), default=0)
-    if not unknown or Fraction(unknown, known + unknown) < policy.exclusion.share:
+    why = _beyond_rows(tables, policy, unknown, text)
+    if unknown and Fraction(unknown, known + unknown) >= policy.exclusion.share:
+        share = round_half_up(100 * Fraction(unknown, known + unknown), 1)
+        why = (
+            f"{unknown} people ({share}% of all) are of unknown category: ask whether they were counted there"
+        )
+    if not why:
         return
     rows = [row for table in tables for row in table.of("category")]
     for attribute in policy.attributes:
@@ -80,13 +98,36 @@ def dropped(
         names = [level.name for level in attribute.categories if level.name not in shown]
         names = [name for name in names if not _is_named(name, _NOBODY, text)]
         if shown and names:
-            share = round_half_up(100 * Fraction(unknown, known + unknown), 1)
             yield SummaryFinding(
                 id="category_dropped",
                 row="; ".join(names),
-                message=f"no table has a row, and {unknown} people ({share}% of all) are of unknown category: ask "
-                "whether they were counted there; a page should say so if nobody was assessed",
+                message=f"no table has a row, and {why}; a page should say so if nobody was assessed",
             )
+
+
+def _beyond_rows(tables: Sequence[PublishedTable], policy: Policy, unknown: int | None, text: str) -> str:
+    """Say by how many people a total is more than rows and unknown together; nothing where it is not by many."""
+    found: list[tuple[int, int, str]] = []
+    for table in tables:
+        counts = [_n(row) for row in table.of("category")]
+        listed = sum(_n(row) or 0 for row in table.of("unknown"))
+        totals = [_n(row) for row in table.of("total") if not row.label.levels]
+        if None not in counts:
+            there = _people(table) + max(unknown or 0, listed)
+            found += [(n, there, f"the total of table {table.name}") for n in (*totals, *table.total) if n]
+    # What words say of all people is of one table only where there is one set of people.
+    if unknown is not None and len({table.place for table in tables}) == 1:
+        there = max(map(_people, tables)) + unknown
+        found += [
+            (whole(n), there, "the text") for one in _ALL_PEOPLE.finditer(text) for n in one.groups() if n
+        ]
+    beyond = max(found, key=lambda one: one[0] - one[1], default=(0, 0, ""))
+    if beyond[0] - beyond[1] <= policy.exclusion.share * beyond[0]:
+        return ""
+    return (
+        f"{beyond[2]} has {beyond[0]} people, {beyond[0] - beyond[1]} more than its rows and the unknown: ask where "
+        "they are"
+    )
 
 
 def _gone(table: PublishedTable, policy: Policy) -> list[Category]:

@@ -102,3 +102,29 @@ def test_a_tool_from_before_the_law_was_enforced_had_to_be_audited_by_then(tmp_p
 def test_the_days_of_the_data_are_no_audits(tmp_path: Path) -> None:
     covers = "The audit covers applications from January 1, 2024 to December 31, 2024."
     assert kinds(told(tmp_path, f"{FIRST} {covers}", SINCE), notes=False) == ["use_before_audit"]
+
+
+@pytest.mark.parametrize(
+    ("audited", "used", "stale"),
+    [
+        ("June 29, 2023", "June 29, 2024", False),
+        ("June 29, 2023", "June 30, 2024", True),
+        ("January 10, 2024", "March 3, 2026", True),
+        ("January 10, 2024. The audit before was conducted on June 1, 2022", "January 9, 2025", False),
+        (
+            "January 10, 2026. The previous bias audit was conducted on February 1, 2023",
+            "March 3, 2024",
+            True,
+        ),
+        ("January 10, 2026. The previous bias audit was conducted on March 1, 2024", "March 3, 2024", False),
+    ],
+)
+def test_an_audit_older_than_a_year_when_the_use_began(
+    tmp_path: Path, audited: str, used: str, stale: bool
+) -> None:
+    report = told(tmp_path, f"Date of the bias audit: {audited}.", f"Distribution date: {used}.")
+    assert ("audit_too_old_at_use" in kinds(report, notes=False)) == stale
+    assert (
+        not stale
+        or "allowed a use until" in next(f for f in report.findings if f.severity == "error").message
+    )

@@ -145,3 +145,39 @@ def test_a_row_of_another_taxonomy_may_hold_them_up_to_its_number(tmp_path: Path
     assert [s for s, _, _ in found(checked(tmp_path, tables))] == ["note"]
     tables = summary() | {RACE: rated(kept | {"Others": (40, 15)})}
     assert "category_left_out" in [kind for _, kind, _ in found(checked(tmp_path, tables))]
+
+
+def total(cells: Pairs) -> tuple[int, int]:
+    return sum(n for n, _ in cells.values()), sum(k for _, k in cells.values())
+
+
+@pytest.mark.parametrize("place", ["a total row", "the text", "nowhere"])
+def test_a_race_that_only_the_totals_hold(tmp_path: Path, place: str) -> None:
+    people, selected = total(CELLS)
+    tables, text = without(["Asian"], unknown=0)
+    if place == "a total row":
+        for rows in tables.values():
+            rows.append(["Total", f"{people:,}", f"{selected:,}", "", ""])
+    elif place == "the text":
+        text += f"<p>The audit covered a total of {people:,} applicants.</p>"
+    gone = [f for f in checked(tmp_path, tables, text).findings if f.id == "category_dropped"]
+    assert [(f.severity, f.row) for f in gone] == ([] if place == "nowhere" else [("warning", "Asian")])
+    assert all(f"{people - total(shown())[0]} more than its rows" in f.message for f in gone)
+
+
+def shown() -> Pairs:
+    return {key: pair for key, pair in CELLS.items() if key[1] != "Asian"}
+
+
+@pytest.mark.parametrize(
+    "words", ["The audit covered a total of {all} applicants.", "{all} applicants were assessed."]
+)
+def test_totals_of_complete_tables_and_of_several_positions_say_nothing(tmp_path: Path, words: str) -> None:
+    people, _ = total(CELLS)
+    text = WORDS.replace("0 individuals", "7 individuals") + f"<p>{words.format(all=f'{people + 7:,}')}</p>"
+    assert not [f for f in found(checked(tmp_path, page(lambda _, rows: rows), text)) if f[0] != "note"]
+    cook = page(lambda _, rows: rows, shown())
+    tables = {f"{name}: cook": rows for name, rows in cook.items()}
+    tables |= {f"{name}: clerk": rows for name, rows in cook.items()}
+    both = WORDS + f"<p>{words.format(all=f'{2 * people:,}')}</p>"
+    assert not [f for f in found(checked(tmp_path, tables, both)) if f[0] != "note"]

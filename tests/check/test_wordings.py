@@ -50,6 +50,7 @@ def test_there_are_many_of_each() -> None:
 
 NAMES = [
     ("Auditor: Acme Hiring, Inc. Vendor: Acme Hiring.", "auditor_not_independent"),
+    ("Auditor: Toolmaker LLC. Vendor: Toolmaker, Inc.", "auditor_not_independent"),
     ("Independent auditor: ACME Hiring LLC</p><p>Employer: Acme Hiring", "auditor_not_independent"),
     (
         "The audit was conducted by Acme Hiring. The tool is provided by Acme Hiring Inc.",
