@@ -117,10 +117,7 @@ class AuditSpec(SpecSection):
 
     @model_validator(mode="after")
     def _check(self) -> AuditSpec:
-        if (
-            self.privacy is not None and self.privacy.keys != "none"
-        ):  # who answers is looked up only if it matters
-            self.privacy.check(self.source, self.score, recorded=self.model.answers_are_recorded)
+        (self.privacy or Privacy()).check(self.source, self.score, lambda: self.model.answers_are_recorded)
         self._check_task()
         if self.perturb is not None and self.groups.provenance != "assigned":
             raise ValueError("perturb assigns demographics, so groups.provenance must be `assigned`")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal
 
 from pydantic import Field
@@ -26,11 +27,14 @@ class Privacy(SpecSection):
         "AUDIT_PRIVACY_KEYS; erasing the key (`audit erase`) erases the person, and every digest still verifies.",
     )
 
-    def check(self, source: Source, score: Scoring, *, recorded: bool) -> None:
-        """Refuse keys for applicants where something else would keep their data in the clear."""
+    def check(self, source: Source, score: Scoring, recorded: Callable[[], bool]) -> None:
+        """Refuse keys for applicants where something else would keep their data in the clear.
+
+        Whether answers are `recorded` is asked only where it matters: it imports the backends.
+        """
         if self.keys == "none":
             return
-        if score.ledger != "off" and not recorded:
+        if score.ledger != "off" and not recorded():
             raise ValueError("privacy.keys: the ledger keeps answers in the clear; set score.ledger: off")
         if source.once is not None:
             raise ValueError("privacy.keys: source.once keeps ids of people in the clear")
