@@ -187,7 +187,7 @@ journal_entry: Kind = (
             "window": s.ANY,
             "run": s.text(r"[0-9a-f]{16}"),
             "attempt": s.whole(),
-            "event": s.one_of("planned", "asked", "completed", "failed", "abandoned", "superseded"),
+            "event": s.one_of("planned", "asked", "completed", "failed", "abandoned", "signed", "superseded"),
             "at": s.instant,
         },
         {"outcome": s.ANY, "sealed_sha256": s.SHA256},

@@ -18,6 +18,8 @@ COPY = "journal.jsonl"
 """The copy of the journal that an export puts into a run."""
 _SKEW = timedelta(minutes=5)
 """By which clocks of machines may differ."""
+_STATEMENT = "statement.dsse.json"
+_GONE = "the statement {} was signed, says entry {} of the journal, and is gone"
 _ENDS = ("completed", "failed", "abandoned")
 
 
@@ -207,8 +209,13 @@ def _check_own(files: Files, own: Sequence[dict[str, Any]], where: str) -> None:
         if path.endswith("/manifest.json") and path not in entered:
             what = "is the record of a failed attempt whose end was never entered in the journal"
             find("journal", path, what)
+    statements = [files.digests[path] for path in files.below("signoff") if path.endswith(f"/{_STATEMENT}")]
     for one in own:
         if one["event"] in ("planned", "asked") or "sealed_sha256" not in one:
+            continue
+        if one["event"] == "signed":
+            if one["sealed_sha256"] not in statements:
+                find("journal", "signoff", _GONE.format(one["sealed_sha256"], one["number"]))
             continue
         path = MANIFEST if _is_sealing(one) else f"attempts/{one['attempt']}/manifest.json"
         if path not in files:
@@ -232,7 +239,7 @@ def _check_others(
     if not os.path.isdir(os.path.join(store, identity["window"], identity["spec_digest"][:16])):
         return
     for one in others:
-        if one["event"] in ("planned", "asked") or "sealed_sha256" not in one:
+        if one["event"] in ("planned", "asked", "signed") or "sealed_sha256" not in one:
             continue
         name = MANIFEST if _is_sealing(one) else f"attempts/{one['attempt']}/manifest.json"
         path = os.path.join(store, one["window"], one["run"], *name.split("/"))
@@ -254,7 +261,7 @@ def _attempts(window: Sequence[dict[str, Any]]) -> str:
     """Count what became of the attempts on a window."""
     ends: dict[tuple[str, int], str] = {}
     for one in window:
-        if one["event"] != "superseded":
+        if one["event"] not in ("signed", "superseded"):
             attempt = (one["run"], one["attempt"])
             ends[attempt] = one["event"] if one["event"] in _ENDS else ends.get(attempt, "without an end")
     said = list(ends.values())

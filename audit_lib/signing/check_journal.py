@@ -25,6 +25,8 @@ from audit_lib.store.versions import FirstVersions, as_first_written
 
 _SKEW: Final = timedelta(minutes=5)
 """By which clocks of machines may differ."""
+_SIGN_OFFS: Final = "signoff"
+_STATEMENT: Final = "statement.dsse.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,6 +237,9 @@ def _check_sealed(
     for one in entries:
         if one.sealed_sha256 is None or one.event == "planned":
             continue
+        if one.event == "signed":
+            _check_signed(store, one, prefix, found)
+            continue
         file = f"evidence/{MANIFEST}" if _is_sealing(one) else f"attempts/{one.attempt}/{MANIFEST}"
         path = f"{f'{one.audit}/{one.window}/{one.run}' if prefix is None else prefix}/{file}".lstrip("/")
         digest = _digest(store, path)
@@ -246,6 +251,16 @@ def _check_sealed(
             found.find(
                 path, f"is not what entry {one.number} of the journal says: {one.sealed_sha256}", "journal"
             )
+
+
+def _check_signed(store: Store, entry: JournalEntry, prefix: str | None, found: RunSignatures) -> None:
+    """An auditor's statement that was entered must lie there: without it an earlier one would look like the last."""
+    run = f"{entry.audit}/{entry.window}/{entry.run}" if prefix is None else prefix
+    folder = f"{run}/{_SIGN_OFFS}".lstrip("/")
+    statements = [path for path in store.list(folder) if path.endswith(f"/{_STATEMENT}")]
+    if entry.sealed_sha256 not in (_digest(store, path) for path in statements):
+        what = f"the statement {entry.sealed_sha256} was signed, says entry {entry.number} of the journal, and is gone"
+        found.find(folder, what, "journal")
 
 
 def _is_sealing(entry: JournalEntry) -> bool:

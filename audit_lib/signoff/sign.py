@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from audit_lib.canonical import sha256
 from audit_lib.documents.sign_off import Superseded
 from audit_lib.errors import ConflictError, EvidenceError, IncompleteRunError, InputError
-from audit_lib.journal import enter
+from audit_lib.journal import enter, entries_of, read_journal
 from audit_lib.large_file import sha256_of
 from audit_lib.report import report
 from audit_lib.run import Run, StageOutput
@@ -127,6 +127,8 @@ def sign_off(
             "yours is still to be added, sign again"
         ) from None
     note_change(run.store, run.key.audit)
+    if run.folder is None and entries_of(read_journal(run.store, run.key.audit), run.key):
+        enter(run.store, run.key, 0, "signed", sealed_sha256=sha256(content))
     if corrects is not None:
         enter(corrects.store, corrects.key, 0, "superseded")
     return SignOff(number=number, digest=sha256(content), statement=statement, folder=folder)

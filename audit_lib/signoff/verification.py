@@ -133,11 +133,9 @@ def verify_signed(
             note = "the signatures cannot be checked without the design"
             return replace(evidence, notes=(*evidence.notes, note))
     own = _own_signatures(run or _unplanned(evidence, store), trust, heads, sealed=not evidence.failed)
-    evidence = replace(
-        evidence, findings=(*evidence.findings, *own.findings), run_signatures=tuple(own.lines)
-    )
+    evidence = replace(evidence, run_signatures=tuple(own.lines))
     if run is None or evidence.failed:
-        return evidence
+        return replace(evidence, findings=(*evidence.findings, *own.findings))
     signed = verify_sign_offs(run, trusted, render=recompute is None and evidence.level != "digests", now=now)
     if trust is not None:
         signed = replace(signed, findings=(*signed.findings, *_not_believed(run, signed, trust)))
@@ -149,7 +147,7 @@ def verify_signed(
     return replace(
         evidence,
         notes=(*(note for note in evidence.notes if not note.startswith(checked)), *signed.notes),
-        findings=(*evidence.findings, *signed.findings),
+        findings=(*evidence.findings, *signed.findings, *own.findings),
         signed=(_UNSIGNED,) if unsigned else signed.lines,
         keys=signed.keys,
     )

@@ -19,12 +19,17 @@ from audit_lib.documents.run_statement import JournalHead
 from audit_lib.documents.trust import KnownHead
 from audit_lib.errors import BackendError, EvidenceError
 from audit_lib.journal import read_journal
+from audit_lib.journal_lines import journal_lines
 from audit_lib.run import SUCCESS, Run
+from audit_lib.signing.check_journal import check_all
+from audit_lib.signing.keys import generate_key, load_private_key
 from audit_lib.signing.trust import read_trust
-from audit_lib.signoff import verify_signed
+from audit_lib.signoff import sign_off, verify_signed
 from tests.archive.cases import WEEK, reseal
 from tests.inputs import recorded_audit
 from tests.signing.conftest import Signed
+from tests.signoff.test_sign_off import answers
+from tests.verifier.conftest import found_here
 
 
 @pytest.fixture(scope="module")
@@ -185,6 +190,28 @@ def test_a_broken_journal_stops_an_audit_before_anything_is_asked(tmp_path: Path
     with pytest.raises(EvidenceError, match="an entry is missing"):
         pipeline.run_stage(run, "scores", shard=0)
     assert run.list("scores") == []
+
+
+def test_a_sign_off_that_is_taken_away_whole_is_found(run: Run, tmp_path: Path) -> None:
+    """The second statement takes the first one back: without it the first would be the last word."""
+    generate_key(tmp_path / "auditor.key")
+    key = load_private_key(tmp_path / "auditor.key")
+    sign_off(run, answers(run), key)
+    last = sign_off(run, answers(run), key, supersede="a mistake in the sample")
+    entries = read_journal(run.store, "small")
+    assert [one.event for one in entries[-2:]] == ["signed", "signed"]
+    assert checked(run, head_of(run)).ok and found_here(Path(run.uri), "--head", head_of(run)) == []
+    shutil.rmtree(Path(run.uri) / "signoff/2")
+    words = (
+        f"the statement {last.digest} was signed, says entry {entries[-1].number} of the journal, and is gone"
+    )
+    assert words in details(checked(run))
+    assert any(words in one for one in found_here(Path(run.uri)))
+    assert any(words in str(one) for one in check_all(run.store, "small", [])[1].findings)
+    copy = shutil.copytree(run.uri, tmp_path / "copy")
+    (copy / "journal.jsonl").write_bytes(journal_lines(entries))
+    assert words in details(verify_signed(str(copy), recompute={}))
+    assert any(words in one for one in found_here(copy))
 
 
 class TestUnderTrust:

@@ -122,8 +122,9 @@ def test_an_auditor_cannot_sign_other_numbers(
     trusted = str(Path(run.store.root).parent / "auditor.key.pub")
     assert main(["verify", run.uri, "--trust", trusted]) == 1
     out = capsys.readouterr().out
-    assert out.startswith("NOT VERIFIED: 1 finding")
+    assert out.startswith("NOT VERIFIED: 2 findings")
     assert f"{name} is not the report that follows from the evidence" in out
+    assert "was signed, says entry 5 of the journal, and is gone" in out
 
 
 @pytest.mark.slow
