@@ -3,9 +3,9 @@
     python -m benchmarks.evidence clean attacks structured random readers whole --results FOLDER
     python -m benchmarks.evidence page --results FOLDER
 
-Each part keeps what it measured in the folder as it goes and goes on from there, so that one that was stopped loses
-nothing; `--seconds` bounds each. `clean`: bundles that nobody touched, verified by both programs. `structured` and
-`random`: changes of single files. `attacks`: named ones, without and with trust. `readers` and `whole`: fuzzing
+Each part keeps what it measured in the folder as it goes, and `--seconds` bounds all but `attacks`. `clean`: bundles
+that nobody touched, verified by both programs; it goes on from what it kept. `structured` and `random`: changes of
+single files. `attacks`: named ones, without and with trust. `readers` and `whole`: fuzzing
 (`benchmarks.evidence_fuzz`). `page` writes what was measured, and nothing else.
 """
 
@@ -30,30 +30,39 @@ PARTS = ("clean", "attacks", "structured", "random", "readers", "whole", "page")
 
 
 def clean(results: Path, options: argparse.Namespace) -> None:
-    """Verify bundles that nobody touched."""
+    """Verify bundles that nobody touched, after those that were verified already."""
     from benchmarks.evidence_clean import measured
 
-    kinds: dict[str, Counter[str]] = {}
-    said: list[str] = []
-    began, cpu = time.monotonic(), time.process_time()
-    for one in measured(_fresh(results / "clean"), options.bundles):
+    kept = results / "clean.json"
+    document = json.loads(kept.read_bytes()) if kept.exists() else {"kinds": {}, "said": []}
+    kinds = {kind: Counter(one) for kind, one in document["kinds"].items()}
+    before = sum(one["bundles"] for one in kinds.values())
+    start = time.monotonic()
+    began = (start - document.get("wall_s", 0), time.process_time() - document.get("cpu_s", 0))
+    for one in measured(_fresh(results / "clean"), options.bundles - before, before):
         count = kinds.setdefault(one.bundle.kind, Counter())
         count.update(["bundles", f"copy: {one.bundle.copy}", f"here: {one.here}", f"there: {one.there}"])
         if one.findings:
-            said.append(f"{one.bundle.kind}, {one.bundle.copy}: {'; '.join(one.findings[:3])}")
-        _keep(results, "clean", {"kinds": {k: dict(v) for k, v in kinds.items()}, "said": said}, (began, cpu))
-        if time.monotonic() - began > options.seconds:
+            document["said"].append(f"{one.bundle.kind}, {one.bundle.copy}: {'; '.join(one.findings[:3])}")
+        _keep(results, "clean", document | {"kinds": kinds}, began)
+        if time.monotonic() - start > options.seconds:
             break
 
 
 def attacks(results: Path, options: argparse.Namespace) -> None:
-    """Try the named attacks."""
+    """Try the named attacks; with `--only` some of them again."""
     from benchmarks import evidence_attacks
 
-    rows, began = [], (time.monotonic(), time.process_time())
-    for one in evidence_attacks.attacks(_fresh(results / "attacked")):
-        rows.append(asdict(one))
-        _keep(results, "attacks", {"rows": rows}, began)
+    kept = results / "attacks.json"
+    document = json.loads(kept.read_bytes()) if options.only and kept.exists() else {"rows": []}
+    began = (
+        time.monotonic() - document.get("wall_s", 0),
+        time.process_time() - document.get("cpu_s", 0),
+    )
+    rows = {one["attack"]: one for one in document["rows"]}
+    for one in evidence_attacks.attacks(_fresh(results / "attacked"), options.only):
+        rows[one.attack] = asdict(one)
+        _keep(results, "attacks", {"rows": list(rows.values())}, began)
 
 
 def structured(results: Path, options: argparse.Namespace) -> None:
@@ -79,7 +88,7 @@ def _mutate(results: Path, options: argparse.Namespace, part: str) -> None:
         made = (
             structured(run)
             if part == "structured"
-            else by_chance(run, options.random // 2 + 50, f"{run.name} {options.number}")
+            else by_chance(run, options.random, f"{run.name} {options.number}")
         )
         changes.append(
             itertools.islice(try_each(run, made, tally), options.random // 2 if part == "random" else None)
@@ -154,6 +163,7 @@ def main() -> None:
     parser.add_argument(
         "--seconds", type=float, default=1800, help="bound of each part (default: %(default)s)"
     )
+    parser.add_argument("--only", default="", metavar="WORDS", help="attacks whose name has these words")
     parser.add_argument("--bundles", type=int, default=200)
     parser.add_argument("--random", type=int, default=1000, help="random changes (default: %(default)s)")
     parser.add_argument("--number", type=int, default=1, help="seed of the draws")

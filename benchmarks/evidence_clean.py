@@ -73,8 +73,8 @@ def check(bundle: Bundle) -> Checked:
     )
 
 
-def bundles(folder: Path) -> Iterator[Bundle]:
-    """Yield bundles, one of each kind before the second of any; there is no end but that of the combinations."""
+def bundles(folder: Path, start: int) -> Iterator[Bundle]:
+    """Yield bundles, one of each kind before the second of any; `start`: with other draws than those before."""
     with ExitStack() as stack:
         (folder / "authority").mkdir(parents=True)
         generate_key(folder / "service.key")
@@ -86,16 +86,16 @@ def bundles(folder: Path) -> Iterator[Bundle]:
                 return _done(spec)
 
         kinds = [
-            _golden(folder),
-            _each(folder, "recorded decisions", _recorded, _done),
-            _each(folder, "recorded decisions, signed and stamped", _recorded, signed),
-            _each(folder, "recorded scores, one group", _one_group, _done),
-            _each(folder, "recorded texts", _texts, _done),
-            _each(folder, "rows encrypted for each applicant", _encrypted, _with_keys),
-            _each(folder, "two failed attempts before", _recorded, _failed_before),
-            _each(folder, "validation failed", _unanswered, _done),
-            _only_failed(folder),
-            _asked(folder, stack),
+            *([] if start else [_golden(folder)]),
+            _each(folder / "recorded decisions", start, _recorded, _done),
+            _each(folder / "recorded decisions, signed and stamped", start, _recorded, signed),
+            _each(folder / "recorded scores, one group", start, _one_group, _done),
+            _each(folder / "recorded texts", start, _texts, _done),
+            _each(folder / "rows encrypted for each applicant", start, _encrypted, _with_keys),
+            _each(folder / "two failed attempts before", start, _recorded, _failed_before),
+            _each(folder / "validation failed", start, _unanswered, _done),
+            _only_failed(folder, start),
+            _asked(folder, start // 20, stack),
         ]
         while kinds:
             for kind in list(kinds):
@@ -116,13 +116,13 @@ def _done(spec: Path) -> Run:
 
 
 def _each(
-    folder: Path, kind: str, write_spec: Callable[[Path, int], Path], do: Callable[[Path], Run]
+    folder: Path, start: int, write_spec: Callable[[Path, int], Path], do: Callable[[Path], Run]
 ) -> Iterator[Bundle]:
     """Runs of a kind that differ in size, groups, rule, missing answers and shards, each with its copies."""
-    for number in itertools.count():
-        own = folder / f"{kind.replace(' ', '-').replace(',', '')}-{number}"
-        own.mkdir()
-        yield from _copies(kind, do(write_spec(own, number)))
+    for number in itertools.count(start):
+        own = folder / str(number)
+        own.mkdir(parents=True)
+        yield from _copies(folder.name, do(write_spec(own, number)))
         shutil.rmtree(own)
 
 
@@ -208,9 +208,9 @@ def _failed_before(spec: Path) -> Run:
     return run
 
 
-def _only_failed(folder: Path) -> Iterator[Bundle]:
+def _only_failed(folder: Path, start: int) -> Iterator[Bundle]:
     """Runs that never came to an end; one bag of each is handed on."""
-    for number in itertools.count():
+    for number in itertools.count(start):
         own = folder / f"only-failed-{number}"
         own.mkdir()
         run = pipeline.open_run(_recorded(own, number), WEEK, str(own / "store"))
@@ -234,12 +234,12 @@ def _golden(folder: Path) -> Iterator[Bundle]:
                 yield Bundle(f"golden, {archive.stem}", kind, folder / archive.stem / kind)
 
 
-def _asked(folder: Path, stack: ExitStack) -> Iterator[Bundle]:
+def _asked(folder: Path, start: int, stack: ExitStack) -> Iterator[Bundle]:
     """Models behind loopback servers, asked in each way there is: what is varied, who answers, what is asked."""
     judge = Judge(0.8)
     who = stack.enter_context(judging(judge))
     axes = [list(VARIED), [one for one in ANSWERING if one in who], list(ASKED), list(DECIDED)]
-    for number, names in enumerate(covering(axes)):
+    for number, names in list(enumerate(covering(axes)))[start:]:
         case, own = Combination(*names), folder / f"asked-{number}"
         answering = who[case.answering]
         if answering.cannot(case) is not None:
@@ -261,7 +261,7 @@ def _asked(folder: Path, stack: ExitStack) -> Iterator[Bundle]:
         shutil.rmtree(own)
 
 
-def measured(folder: Path, number: int) -> Iterator[Checked]:
-    """Check so many bundles."""
-    for bundle in itertools.islice(bundles(folder), number):
+def measured(folder: Path, number: int, start: int = 0) -> Iterator[Checked]:
+    """Check so many bundles, after `start` others."""
+    for bundle in itertools.islice(bundles(folder, start), number):
         yield check(bundle)

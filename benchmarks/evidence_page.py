@@ -34,8 +34,8 @@ def measured(results: Path) -> str:
         "## Measured",
         "",
         "By `python -m benchmarks.evidence clean attacks structured random readers whole --results FOLDER`, then "
-        "`page`. CPU seconds are those of the one process that measured; it ran at the lowest priority on a machine "
-        "that others used, so that wall time says little.",
+        "`page`. CPU seconds are those of the one process that measured; it ran at low priority on a machine that "
+        "others used, so that wall time says little.",
     ]
     for name, write in parts.items():
         path = results / f"{name}.json"
