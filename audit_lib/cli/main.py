@@ -21,6 +21,7 @@ from audit_lib.cli import (
     experiment,
     gate,
     journal,
+    look,
     monitor,
     presign,
     privacy,
@@ -94,6 +95,7 @@ def _parser() -> argparse.ArgumentParser:
     validity.add_command(command)
     redact.add_command(command)
     recommend.add_command(command)
+    look.add_command(command)
     windows.add_commands(command)
     attribute.add_command(command)
     monitor.add_commands(command)

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
+from audit_lib.documents.pages_seen import PageSeen, WebsiteKey
 from audit_lib.policies.audit_claim import why_no_audit
 from audit_lib.policies.policy import Policy
+from audit_lib.policies.seen import pages_seen
 from audit_lib.policies.timeline import Timeline, timeline_of_report
 from audit_lib.translation import t
 
@@ -39,6 +41,10 @@ class CheckedReport:
     def pooled(self) -> list[Mapping[str, Any]]:
         """Rate tables of the whole audit."""
         return [table for table in self.tables if not table["stratum"]]
+
+    def page(self, key: WebsiteKey) -> PageSeen | None:
+        """Return what came of fetching the page at an address of the website; None where nobody did."""
+        return next((one for one in pages_seen(self.spec) if one.key == key), None)
 
     def day(self, name: str) -> date | None:
         """Return the day of a time in the document."""

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import Final
 
 from audit_lib.errors import GateError, SpecError
 from audit_lib.policies.clocks import months_later
 from audit_lib.policies.independence import not_independent
 from audit_lib.policies.pack_schema import CheckName
+from audit_lib.policies.seen import SEEN, pages_seen
 from audit_lib.policies.timeline import EARLIER, FIRST, GIVEN, LAST, POSTED, USED_FROM, DayKey, Timeline
 from audit_lib.translation import mark, t
 
@@ -90,6 +91,7 @@ def contradictions(times: Timeline) -> list[Contradiction]:
         *_never_used(times),
         *_data(times),
         *_signature(times),
+        *_pages(times),
         *_lock(times),
     ]
 
@@ -239,6 +241,27 @@ def _signature(times: Timeline) -> Iterator[Contradiction]:
             t("it would be signed before it exists"),
             ("independence_attested", "within_validity"),
         )
+
+
+_OF_PAGE: Final[dict[str, tuple[CheckName, ...]]] = {
+    "summary": ("summary_posted",),
+    "retention_policy": ("retention_published",),
+    "requests": ("requests_explained",),
+}
+
+
+def _pages(times: Timeline) -> Iterator[Contradiction]:
+    """The page that was seen is the one at the address that is stated, and was seen before this audit."""
+    for page in pages_seen(times.spec):
+        stated = getattr(times.spec.use.website, page.key).strip()
+        seen = t("{key} has {value}", key=SEEN, value=page.url)
+        if stated != page.url:
+            why = t("another page was seen; look again")
+            yield Contradiction(_says(f"use.website.{page.key}", stated), seen, why, _OF_PAGE[page.key])
+        if date.fromisoformat(page.at[:10]) > times.audited + _DAY:
+            seen = t("{key} has {value}", key=SEEN, value=page.at[:10])
+            why = t("it would have been seen in the future")
+            yield Contradiction(seen, times.this_audit, why, _OF_PAGE[page.key])
 
 
 def _lock(times: Timeline) -> Iterator[Contradiction]:

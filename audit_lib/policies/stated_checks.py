@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from datetime import date
 from typing import Final
 
+from audit_lib.documents.pages_seen import WebsiteKey
 from audit_lib.policies.audit_claim import PROVENANCE
 from audit_lib.policies.checked_report import CheckedReport, DutyAnswer, DutyStatus
 from audit_lib.policies.clocks import add, notice_ends
@@ -36,11 +37,37 @@ def _write(key: str) -> str:
     return t("write {key} in the spec", key=key)
 
 
-def _address(address: str, key: str) -> DutyAnswer:
-    status, found = stated(address, key)
-    if status == STATED:
-        found = t("said to be at {address}; nobody looked there", address=found)
-    return status, found
+def _address(case: CheckedReport, key: WebsiteKey) -> DutyAnswer:
+    website = case.spec.use.website
+    status, address = stated(getattr(website, key) if website else "", f"use.website.{key}")
+    if status != STATED:
+        return status, address
+    page = case.page(key)
+    if page is None:
+        return status, t("said to be at {address}; nobody looked there", address=address)
+    day = page.at[:10]
+    if page.sha256 is not None:
+        return "seen", t(
+            "seen on {day} at {address}: {bytes} bytes, SHA-256 {digest}; what the page says was not read",
+            day=day,
+            address=address,
+            bytes=page.bytes,
+            digest=page.sha256,
+        )
+    if page.status is not None:
+        return "not met", t(
+            "use.website.{key} is {address}, and on {day} there was no page: {fault}",
+            key=key,
+            address=address,
+            day=day,
+            fault=page.fault,
+        )
+    return status, t(
+        "said to be at {address}; on {day} it could not be fetched: {fault}",
+        address=address,
+        day=day,
+        fault=page.fault,
+    )
 
 
 def _data_source(case: CheckedReport) -> DutyAnswer:
@@ -94,8 +121,7 @@ def _test_data(case: CheckedReport) -> DutyAnswer:
 
 
 def _summary(case: CheckedReport) -> DutyAnswer:
-    website = case.spec.use.website
-    return _address(website.summary if website else "", "use.website.summary")
+    return _address(case, "summary")
 
 
 def _posted(case: CheckedReport) -> DutyAnswer:
@@ -171,13 +197,11 @@ def _alternative(case: CheckedReport) -> DutyAnswer:
 
 
 def _retention(case: CheckedReport) -> DutyAnswer:
-    website = case.spec.use.website
-    return _address(website.retention_policy if website else "", "use.website.retention_policy")
+    return _address(case, "retention_policy")
 
 
 def _requests(case: CheckedReport) -> DutyAnswer:
-    website = case.spec.use.website
-    return _address(website.requests if website else "", "use.website.requests")
+    return _address(case, "requests")
 
 
 def _known(case: CheckedReport) -> DutyAnswer:

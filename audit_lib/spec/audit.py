@@ -310,11 +310,10 @@ class AuditSpec(SpecSection):
             ("manipulation.questions", self.manipulation.questions if self.manipulation is not None else {}),
         ):
             files |= {f"{section}.{name}": reference for name, reference in named.items()}
-        for key in ("protected", "targets"):
-            if (reference := getattr(self.texts, key)) is not None:
-                files[f"texts.{key}"] = reference
-        if self.report.policy_file is not None:
-            files["report.policy"] = self.report.policy_file
+        single = {f"texts.{key}": getattr(self.texts, key) for key in ("protected", "targets")}
+        single["report.policy"] = self.report.policy_file
+        single["use.website.seen"] = self.use.website.seen if self.use.website else None
+        files |= {key: reference for key, reference in single.items() if reference is not None}
         files |= {f"checks.suites.{table}": reference for table, reference in self.checks.suites.items()}
         for one in self.classifiers:
             if isinstance(reference := one.options.get("words"), str):

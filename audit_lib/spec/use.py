@@ -52,6 +52,10 @@ class Website(SpecSection):
     summary: str = Field("", description="Address of the posted summary, or of the page that links to it.")
     retention_policy: str = Field("", description="Address of the policy on keeping the tool's data.")
     requests: str = Field("", description="Address of how to make a written request.")
+    seen: str | None = Field(
+        None,
+        description="File that `audit look` wrote: when the pages at these addresses were fetched, and their SHA-256.",
+    )
 
 
 class Use(SpecSection):
