@@ -21,6 +21,8 @@ from verifier.trust import Trust, read_trust
 
 _RUN = re.compile(r"(?:(.+)/)?(?:evidence/manifest\.json|plan/_SUCCESS|attempts/[1-9][0-9]*/manifest\.json)")
 _PLACE = re.compile(r"[a-z][a-z0-9_]{0,63}/[0-9]{8}T[0-9]{6}Z_[0-9]{8}T[0-9]{6}Z/[0-9a-f]{16}")
+_LEVELS = ("digests", "redacted", "full")
+"""From the least to the most."""
 _SHA256 = re.compile(r"[0-9a-fA-F]{64}")
 _EPILOGUE = """exit codes: 0 everything that was looked at holds; 1 something does not; 2 it could not be decided here,
 or nothing could be read. A verifier that came with the evidence proves nothing: get this file from the project."""
@@ -85,6 +87,11 @@ def _parser() -> argparse.ArgumentParser:
         "--run", default="", metavar="PATH", help="which run, where the evidence holds several"
     )
     parser.add_argument(
+        "--level",
+        choices=_LEVELS,
+        help="the level that you were promised: a copy that shows less is a finding",
+    )
+    parser.add_argument(
         "--stamps-checked",
         action="store_true",
         help="you checked who signed the time stamps, with openssl ts",
@@ -134,6 +141,9 @@ def _check(options: argparse.Namespace, verdict: Verdict, given: Given) -> None:
                 verdict.find("extra", path, "lies outside the bag")
     check_run(source.below(prefix), verdict, given)
     _check_place(options.evidence, prefix, verdict)
+    if options.level and _LEVELS.index(verdict.level) < _LEVELS.index(options.level):
+        less = f"is a copy of level {verdict.level}, and {options.level} was asked for"
+        verdict.find("level", "privacy.json", less)
     if options.manifest is not None and options.manifest != verdict.manifest_sha256:
         verdict.find(
             "manifest", "evidence/manifest.json", f"is not the one that was given: {options.manifest}"

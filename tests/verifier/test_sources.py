@@ -37,6 +37,13 @@ def test_bags_of_every_level_verify(
     assert said["withheld"] == 0 if level == "full" else said["withheld"] > 0
 
 
+def test_who_was_promised_more_says_so(folder: Path, tmp_path: Path) -> None:
+    bag = export_run(str(folder), tmp_path / "evidence.zip", level="digests").path
+    assert found_here(bag, "--level", "digests") == []
+    (found,) = found_here(bag, "--level", "redacted")
+    assert found == "privacy.json: is a copy of level digests, and redacted was asked for [level]"
+
+
 def test_an_unpacked_bag_verifies_and_a_stray_file_in_it_is_found(folder: Path, tmp_path: Path) -> None:
     export_run(str(folder), tmp_path / "evidence.zip")
     zipfile.ZipFile(tmp_path / "evidence.zip").extractall(tmp_path / "bag")
