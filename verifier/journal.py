@@ -18,6 +18,8 @@ COPY = "journal.jsonl"
 """The copy of the journal that an export puts into a run."""
 _SKEW = timedelta(minutes=5)
 """By which clocks of machines may differ."""
+_FAILURES = ("failed", "abandoned")
+"""An attempt whose record was sealed while the journal could not be reached is entered as abandoned by the next one."""
 _STATEMENT = "statement.dsse.json"
 _GONE = "the statement {} was signed, says entry {} of the journal, and is gone"
 _ENDS = ("completed", "failed", "abandoned")
@@ -204,7 +206,7 @@ def _check_own(files: Files, own: Sequence[dict[str, Any]], where: str) -> None:
         )
     if MANIFEST in files and not any(_is_sealing(one) for one in own):
         find("journal", where, "the run is sealed, and its end was never entered")
-    entered = {f"attempts/{one['attempt']}/manifest.json" for one in own if one["event"] == "failed"}
+    entered = {f"attempts/{one['attempt']}/manifest.json" for one in own if one["event"] in _FAILURES}
     for path in files.below("attempts"):
         if path.endswith("/manifest.json") and path not in entered:
             what = "is the record of a failed attempt whose end was never entered in the journal"

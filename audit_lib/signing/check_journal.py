@@ -25,6 +25,8 @@ from audit_lib.store.versions import FirstVersions, as_first_written
 
 _SKEW: Final = timedelta(minutes=5)
 """By which clocks of machines may differ."""
+_FAILURES: Final = ("failed", "abandoned")
+"""An attempt whose record was sealed while the journal could not be reached is entered as abandoned by the next one."""
 _SIGN_OFFS: Final = "signoff"
 _STATEMENT: Final = "statement.dsse.json"
 
@@ -223,7 +225,7 @@ def _check_own(run: CheckedRun, where: str, own: Sequence[JournalEntry], found: 
     if manifest is not None and not sealed:
         found.find(where, "the run is sealed, and its end was never entered", "journal")
     failed = [path for path in run.list(ATTEMPTS) if path.endswith(f"/{MANIFEST}")]
-    entered = {f"{ATTEMPTS}/{one.attempt}/{MANIFEST}" for one in own if one.event == "failed"}
+    entered = {f"{ATTEMPTS}/{one.attempt}/{MANIFEST}" for one in own if one.event in _FAILURES}
     for path in sorted({*failed} - entered):
         found.find(
             path, "is the record of a failed attempt whose end was never entered in the journal", "journal"
