@@ -63,7 +63,7 @@ def _clean(_: str, document: dict[str, Any]) -> Iterator[str]:
     yield "### Bundles that nobody touched"
     yield ""
     yield (
-        f"{whole['bundles']} bundles of {len(kinds)} kinds, everything computed again ({_time(document)}). `audit "
+        f"{whole['bundles']} bundles of {len(kinds)} kinds, all computed again that can be ({_time(document)}). `audit "
         f"verify` has something against {whole['here: not verified']} of them and no verdict on "
         f"{whole['here: no verdict']}; the second verifier has something against {whole['there: not verified']} and "
         f"leaves {whole['there: no verdict']} open. The copies are runs in their stores and bags that were exported "
@@ -124,8 +124,9 @@ def _attacks(_: str, document: dict[str, Any]) -> Iterator[str]:
     yield "### Named attacks"
     yield ""
     yield (
-        "On a run whose plan and result are signed and stamped and whose first attempt failed, in its store with the "
-        "journal. With trust: a trust file that requires signatures, stamps and the journal, and holds its head. A bag "
+        "On a run of recorded decisions, which come out again, whose plan and result are signed and stamped (where an "
+        "attempt is dropped: one whose first attempt failed), in its store with the journal. With trust: a "
+        "trust file that requires signatures, stamps and the journal, and holds its head. A bag "
         f"is refused before anything of it is written, whoever is trusted ({_time(document)})."
     )
     yield ""
@@ -139,7 +140,11 @@ def _attacks(_: str, document: dict[str, Any]) -> Iterator[str]:
     )
     keys = ("alone", "alone_second", "trusted", "trusted_second")
     rows = [
-        (one["attack"], *("found" if one[key] else "not found" for key in keys), one["said"][:160])
+        (
+            one["attack"],
+            *("found" if one[key] else "not found" for key in keys),
+            one["said"][:160].encode("ascii", "backslashreplace").decode(),
+        )
         for one in document["rows"]
     ]
     yield from _table(header, rows)
