@@ -135,6 +135,19 @@ def test_no_pack_prints_the_words_of_new_york_unsigned(name: str, tmp_path: Path
     assert ("No use after" in signed) == (name == "nyc_ll144"), "no other law ends the use"
 
 
+def test_a_signed_run_whose_facts_contradict_is_no_audit(tmp_path: Path) -> None:
+    """A plan of before the facts were checked can hold them."""
+    facts = USE | {"data": None, "months": 0, "last_used": "2026-01-31"}
+    run = do(new_run(tmp_path, str(tmp_path / "s"), use=facts), until="report")
+    made = report(run, signature=signature()).artefacts
+    for name in ("report.html", "report.json"):
+        assert CLAIMS.search(made[name].decode()) is None
+        assert "the facts that are stated contradict each other" in made[name].decode()
+    fields = {one["id"]: one for one in json.loads(made["report.json"])["required_fields"]}
+    assert {fields[name]["status"] for name in ("F01", "F08", "F15")} == {"not met"}
+    assert all(fact in fields["F15"]["found"] for fact in ("use.months is 0", "use.last_used is 2026-01-31"))
+
+
 def test_an_experiment_stays_one_whoever_signs(tmp_path: Path) -> None:
     run = small(tmp_path, groups={"provenance": "assigned"})
     made = report(run, signature=signature()).artefacts
