@@ -61,7 +61,7 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
     spec = recorded_audit(folder, n=64, score={"shards": 1}, measure={"metrics": ["impact_ratio"]})
     run = pipeline.open_run(spec, WEEK, str(folder / "store"))
     pipeline.run_all(run)
-    shutil.copytree(run.uri, folder / "store/copied" / LATER / run.key.spec_digest[:16])
+    shutil.copytree(run.uri, folder / "store/copied" / LATER / "copy")  # no place of a run
     return folder / "store"
 
 
