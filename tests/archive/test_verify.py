@@ -118,7 +118,7 @@ class TestHonest:
         text = verification.summary()
         assert text.startswith("VERIFIED")
         assert verification.manifest_sha256 in text
-        assert "not signed" in text
+        assert "compare with the published one" in text
 
     def test_format_1_says_what_it_does_not_cover(self, format_1: Path) -> None:
         verification = verify(str(format_1))
