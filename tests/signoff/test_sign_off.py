@@ -248,17 +248,22 @@ def test_taking_the_last_statement_away_is_only_seen_by_its_digest(run: Run, key
     assert verify_sign_offs(run).summary().startswith("no sign-off")
 
 
-def test_who_gives_keys_expects_a_signature(run: Run, key: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """That a whole sign-off was taken away nothing in the run shows; whoever has the auditor's key knows better."""
+def test_who_gives_keys_expects_a_signature(
+    run: Run, key: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A sign-off that was taken away whole is in the journal; of a copy without one, who has the key knows better."""
     signed(run, key)
     trusted = load_public_key(Path(f"{key}.pub"))
     assert verify_signed(run.uri, [trusted]).ok
     shutil.rmtree(Path(run.uri) / "signoff")
     assert main(["verify", run.uri, "--trust", f"{key}.pub"]) == 1
     out = capsys.readouterr().out
-    assert out.startswith("NOT VERIFIED: 1 finding") and "finding: signoff: no auditor has signed" in out
-    assert verify_signed(run.uri).ok and verify_signed(run.uri, [trusted], allow_unsigned=True).ok
-    assert publish(run.store.root, trusted=[trusted]).left_out == (), "the site shows it as not signed"
+    assert out.startswith("NOT VERIFIED: 2 findings") and "finding: signoff: no auditor has signed" in out
+    assert [one.kind for one in verify_signed(run.uri).findings] == ["journal"]
+    assert len(publish(run.store.root, trusted=[trusted]).left_out) == 1
+    copy = str(shutil.copytree(run.uri, tmp_path / "copy"))
+    assert [one.kind for one in verify_signed(copy, [trusted]).findings] == ["sign-off"]
+    assert verify_signed(copy).ok and verify_signed(copy, [trusted], allow_unsigned=True).ok
 
 
 def test_a_date_that_is_still_to_come_is_noted(
