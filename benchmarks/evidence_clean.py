@@ -10,18 +10,31 @@ import json
 import random
 import shutil
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+import yaml
+
 from audit_lib import pipeline
+from audit_lib.archive.findings import Verification
 from audit_lib.bag import export_run, open_bag, unpack
 from audit_lib.errors import AuditError
+from audit_lib.panel import open_panel, run_panel
+from audit_lib.panel.verify_panel import verify_panel
 from audit_lib.privacy.applicant_keys import KEY, KEYS, make_key_of_keys
 from audit_lib.run import Run
-from audit_lib.signoff import generate_key, verify_signed
+from audit_lib.signoff import (
+    AuditorAnswers,
+    attestations,
+    generate_key,
+    load_private_key,
+    sign_off,
+    verify_signed,
+)
+from audit_lib.spec import Panel, read_spec
 from audit_lib.store import open_store
 from benchmarks.evidence_runs import environment, failing, signing
 from tests.archive.cases import WEEK, applicants
@@ -30,14 +43,17 @@ from tests.combinations.biased_judge import Judge
 from tests.combinations.covering import covering
 from tests.combinations.planted import Combination, content, rows
 from tests.combinations.who_answers import KEY as JUDGE_KEY
-from tests.combinations.who_answers import KEY_NAME, judging
+from tests.combinations.who_answers import KEY_NAME, Answering, judging
 from tests.inputs import recorded_audit, recorded_rows, write_jsonl
+from tests.panel.cases import recorded_panel
+from tests.servers import S3Server, seaweedfs
 from tests.signing.authority import serving
 from tests.specs import REPOSITORY, write
 from tests.texts import text_audit
 from tests.verifier.conftest import found_here
 
 GOLDEN: Final = REPOSITORY / "tests/golden/bundles"
+PANEL: Final = "panel of models"
 
 
 @dataclass(frozen=True)
@@ -46,12 +62,12 @@ class Bundle:
 
     kind: str
     copy: str
-    path: Path
+    path: Path | str
 
 
 @dataclass(frozen=True)
 class Checked:
-    """What both verifiers say of a bundle."""
+    """What both verifiers say of a bundle; the second reads files alone, so neither buckets nor panels."""
 
     bundle: Bundle
     here: str
@@ -66,8 +82,14 @@ def _word(ok: bool, open_: bool) -> str:
 def check(bundle: Bundle) -> Checked:
     """Verify a bundle as both programs do, everything computed again."""
     whole = None if not bundle.kind.startswith("golden") else {}  # words of the report have changed since
-    found, there = verify_signed(str(bundle.path), recompute=whole), found_here(bundle.path)
+    if bundle.kind == PANEL:
+        found: Verification = verify_panel(str(bundle.path))
+    else:
+        found = verify_signed(str(bundle.path), recompute=whole)
     here = _word(found.ok, found.unchecked)
+    if isinstance(bundle.path, str) or bundle.kind == PANEL:
+        return Checked(bundle, here, "not read", [*map(str, found.findings)])
+    there = found_here(bundle.path)
     return Checked(
         bundle, here, _word(not there, there == ["undecided"]), [*map(str, found.findings), *there]
     )
@@ -80,6 +102,7 @@ def bundles(folder: Path, start: int) -> Iterator[Bundle]:
         generate_key(folder / "service.key")
         authority = stack.enter_context(serving(folder / "authority"))
         stack.enter_context(environment(**{KEY_NAME: JUDGE_KEY}))
+        bucket_server = stack.enter_context(seaweedfs())
 
         def signed(spec: Path) -> Run:
             with signing(folder, authority):
@@ -94,8 +117,11 @@ def bundles(folder: Path, start: int) -> Iterator[Bundle]:
             _each(folder / "rows encrypted for each applicant", start, _encrypted, _with_keys),
             _each(folder / "two failed attempts before", start, _recorded, _failed_before),
             _each(folder / "validation failed", start, _unanswered, _done),
+            _each(folder / "signed off by an auditor, twice", start, _recorded, _signed_off),
             _only_failed(folder, start),
-            _asked(folder, start // 20, stack),
+            _panels(folder, start),
+            _in_bucket(folder, start, bucket_server, stack),
+            *_asked(folder, start, stack),
         ]
         while kinds:
             for kind in list(kinds):
@@ -225,39 +251,105 @@ def _only_failed(folder: Path, start: int) -> Iterator[Bundle]:
 
 
 def _golden(folder: Path) -> Iterator[Bundle]:
-    """Bundles that earlier versions sealed."""
+    """Bundles that earlier versions sealed: folders of format 1, bags of format 2."""
     for archive in sorted(GOLDEN.glob("*.zip")):
+        own = folder / archive.stem
         with zipfile.ZipFile(archive) as file:
-            file.extractall(folder / archive.stem)
+            file.extractall(own)
         for kind in ("sealed", "failed"):
-            if (folder / archive.stem / kind).is_dir():
-                yield Bundle(f"golden, {archive.stem}", kind, folder / archive.stem / kind)
+            if (own / kind).is_dir():
+                yield Bundle(f"golden, {archive.stem}", kind, own / kind)
+        for bag in sorted(own.glob("*.zip")):
+            with open_bag(bag) as opened:
+                (name,) = unpack(opened, open_store(str(own / f"{bag.stem}-unpacked")))
+            yield Bundle(
+                f"golden, {archive.stem}", f"bag, level {bag.stem}", own / f"{bag.stem}-unpacked" / name
+            )
 
 
-def _asked(folder: Path, start: int, stack: ExitStack) -> Iterator[Bundle]:
-    """Models behind loopback servers, asked in each way there is: what is varied, who answers, what is asked."""
+def _signed_off(spec: Path) -> Run:
+    """An auditor signs, and signs again to correct the first."""
+    run = _done(spec)
+    generate_key(spec.parent / "auditor.key")
+    key = load_private_key(spec.parent / "auditor.key")
+    answers = AuditorAnswers(
+        auditor="Ada Auditor", organisation="Independent LLP", attested=tuple(attestations(run))
+    )
+    sign_off(run, answers, key)
+    sign_off(run, answers, key, supersede="a typing error")
+    return run
+
+
+def _panels(folder: Path, start: int) -> Iterator[Bundle]:
+    """Two or three models over the same applicants: each one's run, and the panel with its comparison."""
+    for number in itertools.count(start):
+        own = folder / f"panel-{number}"
+        models = ["fair-1", "harsh-1", "harsh-2"][: 2 + number % 2]
+        panel = read_spec(recorded_panel(own, models, seed=number))
+        assert isinstance(panel, Panel)
+        made = open_panel(panel, WEEK, str(own / "store"))
+        record = run_panel(made)
+        assert record is not None and record.comparison_sha256 is not None
+        (there,) = (own / "store").glob("*/*/*/compare")
+        yield Bundle(PANEL, "in its store", there.parent)
+        for run in sorted(one.parent.parent for one in (own / "store").glob("*/*/*/plan/_SUCCESS")):
+            yield Bundle("run of a panel", "in its store", run)
+        shutil.rmtree(own)
+
+
+def _in_bucket(
+    folder: Path, start: int, server: Callable[[], S3Server], stack: ExitStack
+) -> Iterator[Bundle]:
+    """Runs in a bucket of SeaweedFS whose objects are locked, and bags of them."""
+    ready = server()
+    stack.enter_context(environment(**ready.environment))
+    kind = "in a bucket with Object Lock"
+    for number in itertools.count(start):
+        own = folder / f"bucket-{number}"
+        own.mkdir()
+        spec = yaml.safe_load(_recorded(own, number).read_text(encoding="utf-8"))
+        (own / "small.yaml").write_text(yaml.safe_dump(spec | {"retention": {"days": 30}}, sort_keys=False))
+        run = pipeline.open_run(own / "small.yaml", WEEK, f"s3://{ready.new_bucket(locked=True)}")
+        pipeline.run_all(run)
+        yield Bundle(kind, "in its store", run.uri)
+        export_run(run.uri, own / "full.zip", level="full")
+        with open_bag(own / "full.zip") as opened:
+            (name,) = unpack(opened, open_store(str(own / "full")))
+        yield Bundle(kind, "bag, level full", own / "full" / name)
+        shutil.rmtree(own)
+
+
+def _asked(folder: Path, start: int, stack: ExitStack) -> list[Iterator[Bundle]]:
+    """Models behind loopback servers, for each task there is: what is varied, who answers, who is selected."""
     judge = Judge(0.8)
     who = stack.enter_context(judging(judge))
-    axes = [list(VARIED), [one for one in ANSWERING if one in who], list(ASKED), list(DECIDED)]
-    for number, names in list(enumerate(covering(axes)))[start:]:
-        case, own = Combination(*names), folder / f"asked-{number}"
-        answering = who[case.answering]
+    return [
+        _asked_so(folder / f"asked {number}", asked, start, judge, who) for number, asked in enumerate(ASKED)
+    ]
+
+
+def _asked_so(
+    folder: Path, asked: str, start: int, judge: Judge, who: Mapping[str, Answering]
+) -> Iterator[Bundle]:
+    axes = [list(VARIED), [one for one in ANSWERING if one in who], [asked], list(DECIDED)]
+    cases = [Combination(*names) for names in covering(axes)]
+    random.Random(f"{asked} {start}").shuffle(cases)  # so that the first ones differ in who answers
+    for number, case in enumerate(cases):
+        own, answering = folder / str(number), who[case.answering]
         if answering.cannot(case) is not None:
             continue
-        own.mkdir()
+        own.mkdir(parents=True)
         for name, text in {**design_files(), **answering.files()}.items():
             (own / name).write_text(text)
         lines = [json.dumps(row) for row in rows(case, judge)[:48]]
         (own / "prompts.jsonl").write_text("\n".join(lines) + "\n")
-        spec = content(case, answering, number)
-        (own / "planted.yaml").write_text(json.dumps(spec))
-        kind = f"asked: {ASKED[case.asked].task}, {case.answering}"
+        (own / "planted.yaml").write_text(json.dumps(content(case, answering, number)))
         try:
             run = _done(own / "planted.yaml")
         except AuditError:  # refused before anybody was asked: there is no bundle
             shutil.rmtree(own)
             continue
-        yield from _copies(kind, run)
+        yield from _copies(f"asked: {asked}", run)
         shutil.rmtree(own)
 
 
