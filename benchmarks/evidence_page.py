@@ -66,8 +66,8 @@ def _clean(_: str, document: dict[str, Any]) -> Iterator[str]:
         f"{whole['bundles']} bundles of {len(kinds)} kinds, all computed again that can be ({_time(document)}). `audit "
         f"verify` has something against {whole['here: not verified']} of them and no verdict on "
         f"{whole['here: no verdict']}; the second verifier has something against {whole['there: not verified']} and "
-        f"leaves {whole['there: no verdict']} open; {whole['there: not read']} it does not read, for they are panels or "
-        "lie in buckets. The copies are runs in their stores and bags that were exported "
+        f"leaves {whole['there: no verdict']} open; {whole['there: not read']} it does not read: panels and "
+        "buckets. The copies are runs in their stores and bags that were exported "
         "and imported at each level; those of the golden bundles are held against their digests and records alone."
     )
     yield ""
@@ -87,7 +87,15 @@ def _clean(_: str, document: dict[str, Any]) -> Iterator[str]:
         )
         for kind, one in sorted(kinds.items())
     ]
-    header = ("kind", "bundles", "copies", "false alarms", "of the second verifier", "left open by it", "not read by it")
+    header = (
+        "kind",
+        "bundles",
+        "copies",
+        "false alarms",
+        "of the second verifier",
+        "left open by it",
+        "not read by it",
+    )
     yield from _table(header, rows)
     for one in document["said"]:
         yield ""

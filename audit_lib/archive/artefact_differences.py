@@ -107,6 +107,36 @@ def _json_differences(archived: Any, recomputed: Any, path: str) -> Iterator[_Fo
         yield f"{where}: {detail}", None
 
 
+def each_number(archived: Any, recomputed: Any, path: str = "") -> Iterator[tuple[str, bool | None]]:
+    """Yield each number of an archived document, and whether it comes out again within the tolerance.
+
+    None where the recomputed document has no number at that place.
+
+    Examples
+    --------
+    >>> list(each_number({"n": 3, "p": 0.5, "why": "x", "old": 2}, {"n": 3, "p": 0.4, "new": 1}))
+    [('n', True), ('p', False), ('old', None)]
+    """
+    if isinstance(archived, dict):
+        other = recomputed if isinstance(recomputed, dict) else {}
+        for key in archived:
+            yield from each_number(archived[key], other.get(key), f"{path}.{key}" if path else key)
+    elif isinstance(archived, list):
+        same_length = isinstance(recomputed, list) and len(archived) == len(recomputed)
+        others = recomputed if same_length else [None] * len(archived)
+        for place, pair in enumerate(zip(archived, others, strict=True)):
+            yield from each_number(*pair, f"{path}[{place}]")
+    elif _is_number(archived):
+        if not _is_number(recomputed):
+            yield path, None
+        else:
+            yield path, archived == recomputed or _within(float(archived), float(recomputed)) is not None
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
 def _within(archived: float, recomputed: float) -> float | None:
     """Relative difference if the tolerance explains it, else None."""
     gap, size = abs(archived - recomputed), max(abs(archived), abs(recomputed))

@@ -183,6 +183,7 @@ class Work:
     encrypted: str = ""
     followed: int = 0  # score records that were followed from question to score though others were erased
     vault: Vault | None = None
+    numbers: str = ""  # of the metrics, where they do not come out again as a whole: how many of them do
 
     def as_stored(self, path: str, content: Content) -> Content:
         """Return an artefact as the store has it."""

@@ -82,5 +82,5 @@ def find_other_version(work: Work, run: Run, manifest: Manifest | None) -> None:
             "version",
             _PLAN,
             f"another version made this run ({'; '.join(other)}): what does not come out again may come from that; "
-            f"{_CHECK}",
+            f"{_CHECK}{'; ' if work.numbers else ''}{work.numbers}",
         )

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import importlib
+import json
 from collections.abc import Callable, Mapping
-from typing import Final
+from typing import Any, Final
 
-from audit_lib.archive.artefact_differences import compare
+from audit_lib.archive.artefact_differences import compare, each_number
 from audit_lib.archive.files_check import listed_in
 from audit_lib.archive.findings import Work
 from audit_lib.archive.layout import stage_of
@@ -37,6 +38,7 @@ _RECOMPUTED: Final = {
     "report": "audit_lib.report:report",
 }
 
+_NUMBERS: Final = "metrics/metrics.json"
 _LATER: Final = ("metrics/scores.csv",)
 """Artefacts that earlier versions did not write."""
 
@@ -158,6 +160,8 @@ def _compare(work: Work, stage: str, output: StageOutput, manifest: Manifest | N
 def _report_difference(work: Work, path: str, recomputed: Content) -> None:
     try:
         difference = compare(path, work.as_made(path), bytes_of(recomputed))
+        if path == _NUMBERS:
+            work.numbers = _say_numbers(json.loads(work.as_made(path)), json.loads(bytes_of(recomputed)))
     except StoreUnreachableError:
         raise
     except Exception as error:  # noqa: BLE001 - a stranger's bytes may cause anything
@@ -174,6 +178,17 @@ def _report_difference(work: Work, path: str, recomputed: Content) -> None:
             f"{path}: {difference.numbers} numbers computed here differ in their last digits, by at most "
             f"{difference.largest:.1g} of their size (another processor or library does that)"
         )
+
+
+def _say_numbers(archived: Any, recomputed: Any) -> str:
+    """Tell how many numbers come out again though the document as a whole does not."""
+    found = list(each_number(archived, recomputed))
+    other = [path for path, same in found if same is False]
+    alone = sum(same is None for _, same in found)
+    said = f"of its {len(found):,} numbers in {_NUMBERS} {len(found) - len(other) - alone:,} come out again"
+    if other:
+        said += f", {len(other):,} come out otherwise ({', '.join(other[:3])}{', ...' if other[3:] else ''})"
+    return said + (f", and {alone:,} are of a kind that is not computed here" if alone else "")
 
 
 def _variants_again(run: Run) -> StageOutput:

@@ -41,6 +41,10 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 
+_NOT_RENDERED: Final = (
+    f"{FOLDER}/: what was signed has the numbers of the sealed report; its words were not made again, since another "
+    "version made this run"
+)
 _EXPECTED: Final = "no auditor has signed this run, and keys were given of those who should have"
 _UNSIGNED: Final = "no sign-off: no auditor has signed this run"
 _STRAY: Final = (
@@ -136,7 +140,11 @@ def verify_signed(
     evidence = replace(evidence, run_signatures=tuple(own.lines))
     if run is None or evidence.failed:
         return replace(evidence, findings=(*evidence.findings, *own.findings))
-    signed = verify_sign_offs(run, trusted, render=recompute is None and evidence.level != "digests", now=now)
+    other_version = any(finding.kind == "version" for finding in evidence.findings)
+    render = recompute is None and evidence.level != "digests" and not other_version
+    signed = verify_sign_offs(run, trusted, render=render, now=now)
+    if other_version and signed.keys:
+        signed = replace(signed, notes=(*signed.notes, _NOT_RENDERED))
     if trust is not None:
         signed = replace(signed, findings=(*signed.findings, *_not_believed(run, signed, trust)))
     unsigned = not signed.lines and not signed.findings

@@ -14,7 +14,9 @@ from audit_lib.archive.recompute import _plan_again
 from audit_lib.archive.verify import Verification, verify
 from audit_lib.canonical import canonical_json, pretty_json, sha256
 from audit_lib.cli.main import main
+from audit_lib.signoff import verify_signed
 from tests.archive.cases import do, new_run, reseal
+from tests.archive.test_mutations import unpacked
 
 
 @pytest.fixture(scope="module")
@@ -137,3 +139,30 @@ def test_a_design_that_is_not_the_run_s_is_no_other_version(bundle: Path) -> Non
     reseal(bundle)
     checked = plan_again(bundle)
     assert not checked.ok and not checked.unchecked
+
+
+class TestItsNumbers:
+    """Words change from version to version; the numbers that come out again are counted."""
+
+    def test_of_format_1_every_number_comes_out_again(self, tmp_path: Path) -> None:
+        """Nothing but words, and the pack's number, differs; what was signed has the sealed report's numbers."""
+        checked = verify_signed(str(unpacked("format-1.zip", tmp_path) / "sealed"))
+        assert checked.unchecked, checked.summary()
+        version = checked.findings[-1]
+        assert version.detail.endswith("of its 4,458 numbers in metrics/metrics.json 4,458 come out again")
+        assert [line.startswith('signed by "Ada Auditor"') for line in checked.signed] == [True]
+        assert any("its words were not made again" in note for note in checked.notes)
+
+    def test_one_that_was_changed_is_named(self, bundle: Path) -> None:
+        by_an_older_pack(bundle)
+        edit(bundle / "metrics/metrics.json", lambda it: it["tables"][0]["rows"][0].update(selected=1))
+        reseal(bundle)
+        said = verify(str(bundle)).summary()
+        assert said.startswith("COULD NOT BE CHECKED")
+        assert "1 come out otherwise (tables[0].rows[0].selected)" in said
+
+    def test_a_number_that_only_the_archive_has_is_counted(self, bundle: Path) -> None:
+        by_an_older_pack(bundle)
+        edit(bundle / "metrics/metrics.json", lambda it: it["tables"][0].update(of_old=[1, 2.5]))
+        reseal(bundle)
+        assert "2 are of a kind that is not computed here" in verify(str(bundle)).summary()
