@@ -32,6 +32,7 @@ from airflow.sdk import (
     get_parsing_context,
     task,
 )
+from airflow.sdk.definitions.param import ParamsDict
 from airflow.sdk.exceptions import AirflowFailException
 from audit_stages import audit_tasks_of, preflight
 from audit_tasks import (
@@ -176,7 +177,6 @@ def audit_dag(found: AuditSpec | Panel, path: Path) -> DAG:
             start_date=spec.schedule.start or EARLIEST,
             catchup=False,  # CatchUp makes up what is owed, within the spec's limit
             max_active_runs=1,
-            params=audit_params(spec),
             tags=sorted(
                 {
                     "audit",
@@ -200,6 +200,8 @@ def audit_dag(found: AuditSpec | Panel, path: Path) -> DAG:
             ready = preflight(where)
             made = audit_tasks_of(found, where)
             ready >> [made.first, made.last]
+    # Not before: each task would copy them, and Airflow check each copy's schema again, for most of a parse's time.
+    dag.params = ParamsDict(audit_params(spec))
     return dag
 
 
