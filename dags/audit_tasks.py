@@ -32,12 +32,18 @@ from audit_lib.errors import (
     StoreError,
 )
 from audit_lib.registry import did_you_mean
-from audit_lib.spec import AuditSpec, Panel, read_spec
+from audit_lib.spec import AuditSpec, Panel
+from audit_lib.spec.panel import spec_of
+from audit_lib.spec.parsed_specs import ParsedSpecs, parsed_specs_file
+from audit_lib.spec.text import read_yaml
+from audit_lib.spec.texts_of_files import read_spec_texts
 from audit_lib.store.s3_environment import s3_environment
 
 HOME = Path(__file__).resolve().parents[1]
 MAX_MAPPED = 64
 XCOM_LIMIT_BYTES = 4096
+LONG = 100_000
+"""Characters of a spec that is loaded after all others, so that what it costs is its own loss."""
 FAULT = "fault"
 """XCom key under which a task leaves what went wrong."""
 
@@ -58,6 +64,8 @@ class Specs(NamedTuple):
     audits: dict[str, tuple[Path, AuditSpec | Panel]]
     faults: dict[Path, str]
     left_out: list[Path]
+    names: dict[Path, str]
+    """What the audit of each file is called, as far as can be seen without loading it."""
 
 
 def spec_files() -> list[Path]:
@@ -65,19 +73,27 @@ def spec_files() -> list[Path]:
     return sorted([*specs_folder().glob("*.yaml"), *specs_folder().glob("*.yml")])
 
 
-def load_specs(wanted: str | None = None, until: float = math.inf) -> Specs:
+def load_specs(wanted: str | None = None, until: float = math.inf, *, to_parse: bool = False) -> Specs:
     """Load the specs: all of them, or those alone whose name is `wanted`; none after the instant `until`.
 
-    A task's process needs its own audit alone. Where no file is seen to have that name, all are loaded.
+    A task's process needs its own audit alone. Where no file is seen to have that name, all are loaded. A file whose
+    file system does not answer is a fault of its own. Only `to_parse` DAG files is what YAML says taken from where it
+    was kept: a task reads the specs themselves.
     """
-    specs = Specs({}, {}, [])
-    paths = spec_files()
-    for path in [one for one in paths if wanted is not None and named_in(one) == wanted] or paths:
+    texts = read_spec_texts(
+        spec_files(), enough=None if wanted is None else lambda path, text: named_in(path, text) == wanted
+    )
+    specs = Specs({}, {}, [], {path: named_in(path, text) for path, text in texts.items()})
+    kept = ParsedSpecs(parsed_specs_file(), tell) if to_parse else None
+    chosen = [one for one in texts if wanted is not None and specs.names[one] == wanted] or list(texts)
+    for path in sorted(chosen, key=lambda one: (len(str(texts[one])) > LONG, one)):
         if not time_is_left(until):
             specs.left_out.append(path)
             continue
         try:
-            spec = read_spec(path)
+            if isinstance(text := texts[path], SpecError):
+                raise text
+            spec = spec_of(read_yaml(text, path) if kept is None else kept.read(text, path), path)
             if spec.audit in specs.audits:
                 raise SpecError(
                     f"{path}: audit: {spec.audit!r} is the name in {specs.audits[spec.audit][0].name} too"
@@ -88,6 +104,8 @@ def load_specs(wanted: str | None = None, until: float = math.inf) -> Specs:
             specs.faults[path] = f"{path}: {type(error).__name__}: {error}"
         else:
             specs.audits[spec.audit] = (path, spec)
+    if kept is not None and wanted is None and not specs.left_out:
+        kept.save()
     return specs._replace(audits=dict(sorted(specs.audits.items())))
 
 
@@ -104,14 +122,17 @@ def time_is_left(until: float) -> bool:
 
 def archived_assets() -> list[Asset]:
     """Return the assets of all audits, by their names alone: a spec that is broken for a while keeps its own."""
+    texts = read_spec_texts(spec_files())
     return [
-        archived_asset(name) for name in sorted({name for path in spec_files() for name in audits_in(path)})
+        archived_asset(name)
+        for name in sorted({name for path, text in texts.items() for name in audits_in(path, text)})
     ]
 
 
 def compared_assets() -> list[Asset]:
     """Return the assets of all panels."""
-    return [compared_asset(named_in(path)) for path in spec_files() if is_panel(path)]
+    texts = read_spec_texts(spec_files())
+    return [compared_asset(named_in(path, text)) for path, text in texts.items() if is_panel(text)]
 
 
 def compared_asset(panel: str) -> Asset:
@@ -296,29 +317,26 @@ def _environment(variables: Mapping[str, str]) -> Iterator[None]:
                 os.environ[name] = value
 
 
-def is_panel(path: Path) -> bool:
+def is_panel(text: str | SpecError) -> bool:
     """Whether a spec names several models, as far as its text says so without being loaded."""
-    with contextlib.suppress(OSError, UnicodeDecodeError):
-        return re.search(r"^models:", path.read_text(encoding="utf-8"), re.M) is not None
-    return False
+    return isinstance(text, str) and re.search(r"^models:", text, re.M) is not None
 
 
-def audits_in(path: Path) -> list[str]:
+def audits_in(path: Path, text: str | SpecError) -> list[str]:
     """Return the names of the audits of a spec: its own, or those of a panel's models."""
-    if is_panel(path):
+    if isinstance(text, str) and is_panel(text):
         with contextlib.suppress(SpecError):
-            found = read_spec(path)
+            found = spec_of(read_yaml(text, path), path)
             if isinstance(found, Panel):
                 return [one.audit for one in found.members]
-    return [named_in(path)]
+    return [named_in(path, text)]
 
 
-def named_in(path: Path) -> str:
+def named_in(path: Path, text: str | SpecError) -> str:
     """Return the name of the audit in a spec without loading it; of one that cannot be read, from the file's name."""
-    with contextlib.suppress(OSError, UnicodeDecodeError):
-        text = path.read_text(encoding="utf-8")
+    if isinstance(text, str):
         if match := re.search(r"""^audit:\s*(["']?)([a-z][a-z0-9_]{0,63})\1\s*(?:#.*)?$""", text, re.M):
             return match[2]
         with contextlib.suppress(SpecError):  # written in some other way
-            return read_spec(path).audit
+            return spec_of(read_yaml(text, path), path).audit
     return re.sub(r"[^A-Za-z0-9_.-]", "_", path.stem)

@@ -9,7 +9,8 @@ A spec with several models is a panel: one DAG, with a group of these tasks for 
 end (`panel_tasks`). The tasks themselves are in `audit_stages`.
 
 A spec that cannot be loaded still gets its DAG, with one task that fails with the spec's fault. An
-import error would be worse: Airflow then stops to schedule every DAG of this file.
+import error would be worse: Airflow then stops to schedule every DAG of this file. So the import error
+that names the spec is `spec_faults`, a file that has no DAG.
 """
 
 from __future__ import annotations
@@ -38,7 +39,6 @@ from audit_stages import audit_tasks_of, preflight
 from audit_tasks import (
     in_task,
     load_specs,
-    named_in,
     parse_until,
     time_is_left,
 )
@@ -48,6 +48,7 @@ from panel_tasks import panel_tasks_of
 
 from audit_lib.errors import SpecError
 from audit_lib.spec import RESERVED, AuditSpec, Panel, Schedule, read_spec
+from audit_lib.spec.texts_of_files import read_spec_texts
 
 EARLIEST = datetime(2026, 1, 5, tzinfo=UTC)
 """Airflow wants a fixed start; where the spec has none, the store says from when on windows are owed."""
@@ -66,6 +67,9 @@ RETRIES = {
 def load_spec(spec_path: str) -> None:
     """Fail with the fault of a spec that cannot be loaded."""
     with in_task():
+        (text,) = read_spec_texts([Path(spec_path)]).values()
+        if isinstance(text, SpecError):
+            raise text
         read_spec(spec_path)
         raise AirflowFailException(
             f"{spec_path}: another spec has its name, or it was mended since the last parse"
@@ -205,9 +209,9 @@ def audit_dag(found: AuditSpec | Panel, path: Path) -> DAG:
     return dag
 
 
-def broken_dag(path: Path, fault: str, taken: set[str]) -> DAG:
+def broken_dag(path: Path, name: str, fault: str, taken: set[str]) -> DAG:
     """Return the DAG of a spec that cannot be loaded: it fails when the audit would have run."""
-    name, default = named_in(path), Schedule()
+    default = Schedule()
     ids = (name, f"{name}.{path.stem}", f"{name}.{re.sub(r'[^A-Za-z0-9_.-]', '_', path.name)}")
     with DAG(
         next((free for free in ids if free not in taken), ids[-1]),
@@ -253,7 +257,7 @@ def left_out_dag(paths: Sequence[Path]) -> DAG:
 
 
 _wanted, _until = get_parsing_context().dag_id, parse_until()
-_audits, _faults, _left_out = load_specs(_wanted, math.inf if _wanted else _until)
+_audits, _faults, _left_out, _names = load_specs(_wanted, math.inf if _wanted else _until, to_parse=True)
 _taken = {*_audits, *RESERVED}
 for _name, (_path, _spec) in _audits.items():
     if _wanted is None and not time_is_left(_until):
@@ -266,7 +270,7 @@ for _name, (_path, _spec) in _audits.items():
             _taken.discard(_name)
 _broken = []
 for _path, _fault in sorted(_faults.items()):
-    _broken.append(broken_dag(_path, _fault, _taken))
+    _broken.append(broken_dag(_path, _names[_path], _fault, _taken))
     _taken.add(_broken[-1].dag_id)
 if _left_out or _wanted == LEFT_OUT:
     _broken.append(left_out_dag(_left_out))

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -48,3 +53,19 @@ def recorded_audit(folder: Path, n: int = 320, **sections: Any) -> Path:
         "score": {"shards": 4},
     } | sections
     return write(folder, **sections)
+
+
+@contextmanager
+def asleep(path: Path) -> Iterator[None]:
+    """Hold a file such that whoever opens it waits in the kernel, as for a file system that does not answer.
+
+    It is a lease: the kernel makes others wait until it is given up, for 45 seconds at most.
+    """
+    before = signal.signal(signal.SIGIO, signal.SIG_IGN)  # the kernel asks for it back
+    held = os.open(path, os.O_RDWR)
+    try:
+        fcntl.fcntl(held, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+        yield
+    finally:
+        os.close(held)
+        signal.signal(signal.SIGIO, before)

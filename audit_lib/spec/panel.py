@@ -115,14 +115,23 @@ def read_spec(path: str | Path) -> AuditSpec | Panel:
         If the file is not there, is not YAML, or breaks a rule; every fault is named with its key.
     """
     file, name = split_reference(path)
-    text = read_spec_text(file)
-    content = read_yaml(text, file)
-    if MODELS not in content:
-        if name:
-            raise SpecError(f"{file}: is no panel, so it has no model {name!r}; leave out '#{name}'")
-        return AuditSpec.load_text(text, file)
-    panel = panel_of(content, file)
-    return panel.member(name) if name else panel
+    found = spec_of(read_yaml(read_spec_text(file), file), file)
+    if not name:
+        return found
+    if isinstance(found, AuditSpec):
+        raise SpecError(f"{file}: is no panel, so it has no model {name!r}; leave out '#{name}'")
+    return found.member(name)
+
+
+def spec_of(content: Mapping[str, Any], path: Path) -> AuditSpec | Panel:
+    """Make what a file's content is: the spec of one model, or a panel.
+
+    Raises
+    ------
+    SpecError
+        If it breaks a rule; every fault is named with its key.
+    """
+    return panel_of(content, path) if MODELS in content else AuditSpec.checked(content, path)
 
 
 def load_spec(path: str | Path) -> AuditSpec:

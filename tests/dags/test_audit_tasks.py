@@ -129,13 +129,13 @@ def test_a_connection_becomes_the_variables_boto3_reads_and_goes_again(
 def test_a_broken_spec_keeps_its_dag_id(audit_tasks: ModuleType, tmp_path: Path) -> None:
     named = tmp_path / "a file.yaml"
     named.write_text("title: x\naudit: my_audit  # the id\n- broken", encoding="utf-8")
-    assert audit_tasks.named_in(named) == "my_audit"
+    assert audit_tasks.named_in(named, named.read_text(encoding="utf-8")) == "my_audit"
     named.write_text("audit: NOT A NAME\n", encoding="utf-8")
-    assert audit_tasks.named_in(named) == "a_file"
+    assert audit_tasks.named_in(named, named.read_text(encoding="utf-8")) == "a_file"
     named.write_text("{audit: in_braces, title: x}\n", encoding="utf-8")
-    assert audit_tasks.named_in(named) == "a_file"  # it is no spec
+    assert audit_tasks.named_in(named, named.read_text(encoding="utf-8")) == "a_file"  # it is no spec
     named.write_text("audit: 'quoted'\n", encoding="utf-8")
-    assert audit_tasks.named_in(named) == "quoted"
+    assert audit_tasks.named_in(named, named.read_text(encoding="utf-8")) == "quoted"
 
 
 def test_a_task_loads_its_own_spec_alone(

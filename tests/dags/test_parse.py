@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -147,9 +148,26 @@ def test_a_broken_spec_fails_alone(tmp_path: Path) -> None:
         good.replace("audit: small", "audit: other\ndecison: 1"), encoding="utf-8"
     )
     (specs / "twin.yaml").write_text(good, encoding="utf-8")
-    environment = airflow_environment(tmp_path / "home", AUDIT_SPECS=str(specs))
-    summary = json.loads(in_process(PARSE + SUMMARY, environment))
-    assert summary["errors"] == {}
+    os.mkfifo(specs / "pipe.yaml")
+    (specs / "asleep.yaml").write_text(good.replace("audit: small", "audit: asleep"), encoding="utf-8")
+    environment = airflow_environment(
+        tmp_path / "home", AUDIT_SPECS=str(specs), AUDIT_CACHE=str(tmp_path / "cache")
+    )
+    unanswered = """
+import threading
+from audit_lib.spec import texts_of_files
+read = texts_of_files._read
+texts_of_files._read = lambda path: threading.Event().wait() if path.name == "asleep.yaml" else read(path)
+"""
+    summary = json.loads(in_process(unanswered + PARSE + SUMMARY, environment))
+    ((where, said),) = summary["errors"].items()
+    assert where.endswith("spec_faults.py")  # no audit is in that file, so none is stopped by the error
+    assert "4 specs are not loaded" in said
+    assert f"{specs}/asleep.yaml: cannot be read: its file system did not answer" in said
+    assert f"{specs}/other.yaml: decison: unknown key" in said
+    assert f"{specs}/pipe.yaml: is not a file" in said
+    assert "is the name in small.yaml too" in said
+    assert summary["dags"]["asleep"] == summary["dags"]["pipe"] == ["load_spec"]
     assert "plan" in summary["dags"]["small"]
     assert summary["dags"]["other"] == ["load_spec"]
     assert "did you mean 'decision'?" in summary["docs"]["other"]
@@ -179,7 +197,7 @@ module.EmptyOperator = Refusing
 """
     environment = airflow_environment(tmp_path / "home", AUDIT_SPECS=str(specs))
     summary = json.loads(in_process(refusing + PARSE + SUMMARY, environment))
-    assert summary["errors"] == {}
+    assert [Path(where).name for where in summary["errors"]] == ["spec_faults.py"]
     assert "plan" in summary["dags"]["small"]
     assert summary["dags"]["other"] == ["load_spec"]
     assert "refused by Airflow" in summary["docs"]["other"]
@@ -201,7 +219,8 @@ import sys
 from airflow import settings
 sys.path.insert(0, settings.DAGS_FOLDER)
 import audit_tasks
-answers = iter([True, True, True, False, True, False, False])
+import itertools
+answers = itertools.chain([True, True, True, False, True, False, False], itertools.repeat(True))
 audit_tasks.time_is_left = lambda until: next(answers)
 """
     environment = airflow_environment(tmp_path / "home", AUDIT_SPECS=str(specs))
