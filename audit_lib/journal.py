@@ -213,17 +213,27 @@ def entries_of(entries: Sequence[JournalEntry], key: RunKey) -> list[JournalEntr
     return [one for one in entries if (one.window, one.run) == (key.window.label, key.spec_digest[:16])]
 
 
-def _tail(store: Store, audit: str) -> list[JournalEntry]:
-    """Return the last entries, which must follow one from another."""
+def entry_keys(store: Store, audit: str) -> list[str]:
+    """Return the keys of all entries of an audit's journal, in order; none is read.
+
+    Raises
+    ------
+    EvidenceError
+        If an entry is missing, or a file of somebody's is there.
+    """
     folder = f"{audit}/{FOLDER}"
-    names = [key.removeprefix(f"{folder}/") for key in store.list(folder)]
-    if names != [_name(number) for number in range(1, len(names) + 1)]:
+    keys = store.list(folder)
+    if keys != [f"{folder}/{_name(number)}" for number in range(1, len(keys) + 1)]:
         raise EvidenceError(
             f"{store.uri(folder)}: is no journal: an entry is missing, or a file is there that is none"
         )
+    return keys
+
+
+def _tail(store: Store, audit: str) -> list[JournalEntry]:
+    """Return the last entries, which must follow one from another."""
     found: list[JournalEntry] = []
-    for name in names[-_TAIL:]:
-        where = f"{folder}/{name}"
+    for where in entry_keys(store, audit)[-_TAIL:]:
         entry = decode_exact(JournalEntry, store.get(where), store.uri(where), entry_bytes)
         if found and entry.previous != entry_digest(found[-1]):
             raise EvidenceError(f"{store.uri(where)}: does not follow from the one before it")

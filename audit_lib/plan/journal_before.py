@@ -10,7 +10,7 @@ from typing import Final
 
 from audit_lib.canonical import canonical_json
 from audit_lib.documents.journal import JournalAtPlan, head_of
-from audit_lib.journal import read_journal
+from audit_lib.journal_copy import entries_about
 from audit_lib.run import Run
 
 JOURNAL: Final = "journal.json"
@@ -24,10 +24,7 @@ def journal_before(run: Run) -> bytes:
     EvidenceError
         If the journal is no chain.
     """
-    entries = read_journal(run.store, run.key.audit)
-    kept = JournalAtPlan(
-        head=head_of(entries[-1]) if entries else None,
-        window=tuple(one for one in entries if one.window == run.key.window.label),
-    )
+    newest, about = entries_about(run.store, run.key.audit, run.key.window.label)
+    kept = JournalAtPlan(head=None if newest is None else head_of(newest), window=tuple(about))
     content: bytes = canonical_json(kept.as_dict())
     return content

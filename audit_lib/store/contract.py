@@ -64,6 +64,9 @@ class Store(Protocol):
     def list(self, prefix: str) -> list[str]:
         """Return the keys in the folder `prefix` and below it, sorted; of the root for an empty one."""
 
+    def list_between(self, prefix: str, first: str, last: str) -> list[str]:
+        """Return the keys of `list` in the folders of `prefix` from ``first/`` to ``last/``, and look at no other."""
+
     def listed(self, prefix: str) -> dict[str, ListedObject] | None:
         """Return what the store says of each key in the folder `prefix` and below it, without reading any.
 

@@ -135,6 +135,12 @@ class LocalStore:
             if not name.startswith(TEMPORARY)
         )
 
+    def list_between(self, prefix: str, first: str, last: str) -> list[str]:
+        """Return the keys of `list` in the folders of `prefix` from ``first/`` to ``last/``, and look at no other."""
+        start = f"{prefix.rstrip('/')}/" if prefix.rstrip("/") else ""
+        names = [name for name in self.folders(prefix) if f"{first}/" <= f"{name}/" <= f"{last}/"]
+        return sorted(key for name in names for key in self.list(f"{start}{name}"))
+
     def listed(self, prefix: str) -> None:
         """Return None: whoever writes a file here sets its size and times as well."""
 

@@ -169,6 +169,13 @@ class S3Store:
         """Return the keys in the folder `prefix` and below it, sorted."""
         return sorted(key for key, _ in self._listed(prefix, _written))
 
+    def list_between(self, prefix: str, first: str, last: str) -> list[str]:
+        """Return the keys of `list` in the folders of `prefix` from ``first/`` to ``last/``, and look at no other."""
+        start = f"{prefix.rstrip('/')}/" if prefix.rstrip("/") else ""
+        found = (key.removeprefix(start).split("/") for key, _ in self._listed(prefix, _written, first, last))
+        inside = (one for one in found if len(one) > 1 and f"{first}/" <= f"{one[0]}/" <= f"{last}/")
+        return sorted(start + "/".join(one) for one in inside)
+
     def listed(self, prefix: str) -> dict[str, ListedObject]:
         """Return size, ETag and time of the last write of each key in the folder `prefix` and below it.
 
@@ -180,17 +187,23 @@ class S3Store:
         """Return when the newest object in the folder `prefix` and below it was written; None where there is none."""
         return max((written for _, written in self._listed(prefix, _written)), default=None)
 
-    def _listed(self, prefix: str, said: Callable[[Any], Answer]) -> Sequence[tuple[str, Answer]]:
+    def _listed(
+        self, prefix: str, said: Callable[[Any], Answer], first: str = "", last: str | None = None
+    ) -> Sequence[tuple[str, Answer]]:
         folder = f"{self.full_key(prefix.rstrip('/'))}/" if prefix.rstrip("/") else self._prefix
 
         def pages(s3: Any) -> Sequence[tuple[str, Answer]]:
-            paginator = s3.get_paginator("list_objects_v2")
-            return [
-                (item["Key"].removeprefix(self._prefix), said(item))
-                for page in paginator.paginate(Bucket=self.bucket, Prefix=folder)
-                for item in page.get("Contents", ())
-                if not item["Key"].endswith("/")  # folder marks that some tools write
-            ]
+            after = {"StartAfter": f"{folder}{first}/"} if first else {}
+            listing = s3.get_paginator("list_objects_v2").paginate(Bucket=self.bucket, Prefix=folder, **after)
+            found: list[tuple[str, Answer]] = []
+            for page in listing:
+                items = [
+                    one for one in page.get("Contents", ()) if not one["Key"].endswith("/")
+                ]  # folder marks
+                found += [(one["Key"].removeprefix(self._prefix), said(one)) for one in items]
+                if items and last is not None and items[-1]["Key"] > f"{folder}{last}/\U0010ffff":
+                    break
+            return found
 
         return self.ask(pages, prefix)
 

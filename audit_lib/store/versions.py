@@ -139,6 +139,12 @@ class FirstVersions(S3Store):
         """Return the keys that have a version, in the folder `prefix` and below it, sorted."""
         return sorted(key for key, found in self._below(prefix).items() if found.versions)
 
+    def list_between(self, prefix: str, first: str, last: str) -> list[str]:
+        """Return the keys of `list` in the folders of `prefix` from ``first/`` to ``last/``."""
+        start = f"{prefix.rstrip('/')}/" if prefix.rstrip("/") else ""
+        below = ((key, key.removeprefix(start).split("/")) for key in self.list(prefix))
+        return [key for key, parts in below if len(parts) > 1 and f"{first}/" <= f"{parts[0]}/" <= f"{last}/"]
+
     def listed(self, prefix: str) -> dict[str, ListedObject]:
         """Return the first size of each key that has a version, with a mark that any later version would change."""
         now = super().listed(prefix)

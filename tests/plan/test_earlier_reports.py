@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from audit_lib.plan.earlier_reports import earlier_reports
+from audit_lib.plan.earlier_reports import EARLIER, earlier_reports
 from audit_lib.run import Run, StageFolder, StageOutput
 from audit_lib.window import Window
 from tests.archive.cases import new_run
@@ -102,3 +102,71 @@ def test_a_seal_without_a_time_is_the_oldest_of_its_window(run: Run) -> None:
     (prefix / "evidence/_SUCCESS").write_text("{}")
     (found,) = json.loads(earlier_reports(run))
     assert found["spec_digest"] == "a" * 12
+
+
+def plans(run: Run, number: int, digest: str, earlier: bytes) -> None:
+    """Write the plan of an earlier run, as far as a later plan looks at it."""
+    prefix = f"{run.key.audit}/{window(number).label}/{digest}"
+    StageFolder(run.store, f"{prefix}/plan").commit(StageOutput({EARLIER: earlier}), START)
+
+
+def test_what_the_plan_before_holds_is_not_read_again_and_nothing_else_is_said(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(70):
+        seal(run, number, "a" * 16, START)
+    by_reading_all = json.loads(earlier_reports(replace(run, key=replace(run.key, window=window(69)))))
+    assert len(by_reading_all) == 60
+    plans(run, 69, "a" * 16, json.dumps(by_reading_all).encode())
+    time.sleep(0.01)
+    seal(run, 66, "b" * 16, START)  # audited again since, under another design
+    seal(run, 68, "c" * 16, START, report=False)  # and this one failed
+    for number, digest in ((60, "a" * 16), (66, "b" * 16), (69, "a" * 16)):
+        where = f"{run.key.audit}/{window(number).label}/{digest}/signoff/0001"
+        StageFolder(run.store, where).commit(StageOutput({"statement.json": b"{}"}), START)
+    read: list[str] = []
+    get = type(run.store).get
+    with monkeypatch.context() as patch:
+        patch.setattr(type(run.store), "get", lambda store, key: read.append(key) or get(store, key))
+        found = earlier_reports(run)
+    reports = [key for key in read if key.endswith("report.json")]
+    assert [key.split("/")[1] for key in reports] == [window(69).label, window(66).label]
+    monkeypatch.setattr("audit_lib.plan.earlier_reports._known", lambda *_: {})
+    assert found == earlier_reports(run)
+    said = {entry["run"].split("/", 1)[1]: entry["status"] for entry in json.loads(found)}
+    signed = {
+        f"{window(60).label}/{'a' * 16}",
+        f"{window(66).label}/{'b' * 16}",
+        f"{window(69).label}/{'a' * 16}",
+    }
+    assert {name for name, status in said.items() if status == "signed"} == signed
+
+
+def test_a_sign_off_that_is_gone_is_not_taken_from_the_plan_before(run: Run) -> None:
+    for number in (1, 2):
+        seal(run, number, "a" * 16, START)
+    (entry,) = json.loads(earlier_reports(replace(run, key=replace(run.key, window=window(2)))))
+    plans(run, 2, "a" * 16, json.dumps([entry | {"status": "signed"}]).encode())
+    assert {one["status"] for one in json.loads(earlier_reports(run))} == {"not signed"}
+
+
+@pytest.mark.parametrize("written", [b"", b"[1]", b"{}", b'[{"run": "x"}]', b"[" * 500])
+def test_a_plan_before_that_cannot_be_read_is_told_and_the_reports_are_read(run: Run, written: bytes) -> None:
+    told: list[str] = []
+    seal(run, 1, "a" * 16, START)
+    seal(run, 2, "a" * 16, START)
+    expected = earlier_reports(run)
+    plans(run, 2, "a" * 16, written)
+    assert earlier_reports(replace(run, notify=told.append)) == expected
+    assert written == b"{}" or "plan/earlier.json is not used, the reports are read" in told[0]
+
+
+def test_a_changed_plan_before_is_not_believed(run: Run) -> None:
+    seal(run, 1, "a" * 16, START)
+    seal(run, 2, "a" * 16, START)
+    expected = earlier_reports(run)
+    plans(run, 2, "a" * 16, expected)
+    (path,) = (Path(run.store.root) / run.key.audit).glob("*/*/plan/earlier.json")
+    path.write_bytes(expected.replace(b'"selected": 1', b'"selected": 0'))
+    told: list[str] = []
+    assert earlier_reports(replace(run, notify=told.append)) == expected and "SHA-256 differs" in told[0]

@@ -99,6 +99,25 @@ class TestContract:
         assert store.folders("a") == store.folders("a/") == ["b", "e"]
         assert store.folders("a/b") == store.folders("a/d") == store.folders("none") == []
 
+    def test_a_list_between_folders_has_those_of_no_other(self, store: Store) -> None:
+        for key in (
+            "a/1/x",
+            "a/2-1/x",
+            "a/2/x",
+            "a/2/y/z",
+            "a/3/x",
+            "a/31/x",
+            "a/4/x",
+            "a/3.txt",
+            "a/22",
+            "b/3/x",
+        ):
+            store.put(key, b"")
+        assert store.list_between("a", "2", "3") == ["a/2/x", "a/2/y/z", "a/3/x"]
+        assert store.list_between("a/", "2", "2") == ["a/2/x", "a/2/y/z"]
+        assert store.list_between("", "b", "c") == ["b/3/x"]
+        assert store.list_between("a", "5", "9") == store.list_between("none", "0", "9") == []
+
     def test_newest_is_that_of_all_below_a_folder(self, store: Store) -> None:
         assert store.newest("") is None
         before = datetime.now(UTC) - timedelta(seconds=2)  # a store may have whole seconds
