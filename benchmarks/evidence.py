@@ -116,7 +116,8 @@ def fuzz(which: str) -> Any:
             sys.executable, "-m", "benchmarks.evidence_fuzz", which, "--seeds", str(seeds), "--seconds",
             str(options.seconds), "--out", str(results / f"{which}.json"), "--number", str(options.number),
         ]  # fmt: skip
-        done = subprocess.run(command, check=False, capture_output=True, text=True)
+        hung = options.seconds + 900  # an input that never ends
+        done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=hung)
         (results / f"{which}.log").write_text(done.stdout[-20_000:] + done.stderr[-20_000:])
         print(f"{which}: ended with {done.returncode}")
 

@@ -78,7 +78,7 @@ def of_document(document: Any, draw: random.Random, *, pretty: bool) -> bytes:
     write = pretty_json if pretty else canonical_json
     try:
         return write(document)
-    except UnicodeEncodeError:  # half of a surrogate pair, which JSON can say and UTF-8 cannot
+    except ValueError:  # half of a surrogate pair, or a number beyond doubles, which the library never writes
         return json.dumps(document, sort_keys=not pretty).encode()
 
 

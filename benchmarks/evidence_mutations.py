@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import random
 import shutil
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,7 +27,7 @@ class Tally:
     named_second: int = 0
     tracebacks: int = 0
     missed: list[str] = field(default_factory=list)
-    unnamed: Counter[str] = field(default_factory=Counter)
+    unnamed: dict[str, int] = field(default_factory=dict)
 
 
 def structured(folder: Path) -> Iterator[tuple[Path, bytes]]:
@@ -102,7 +101,7 @@ def _look(folder: Path, name: str, content: bytes, tally: Tally) -> None:
     if found.ok or not there:
         tally.missed.append(f"{name}: {content[:100]!r}")
     if not here or not any(name in one for one in there):
-        tally.unnamed[name] += 1
+        tally.unnamed[name] = tally.unnamed.get(name, 0) + 1
 
 
 def _flipped(content: bytes) -> bytes:
