@@ -154,7 +154,7 @@ class Fuzzing:
         for place, one in enumerate(self.seeds):
             (corpus / f"seed-{place:04d}").write_bytes(one)
         options = [
-            f"-max_total_time={self.seconds:.0f}", f"-max_len={2 * max(map(len, self.seeds))}", "-timeout=0",
+            f"-max_total_time={self.seconds:.0f}", f"-max_len={2 * max(map(len, self.seeds))}", "-timeout=1000000",
             f"-seed={number}", "-rss_limit_mb=6000", "-len_control=0", f"-artifact_prefix={corpus}-",
         ]  # fmt: skip
         atheris.Setup([sys.argv[0], *options, str(corpus)], self.feed, custom_mutator=change)

@@ -1,12 +1,16 @@
-"""What each stage costs at growing sizes: CPU seconds and peak memory, each stage in a process of its own.
+"""What each stage costs at growing sizes and cut into shards: CPU seconds, wall seconds and peak memory.
 
 ::
 
-    python -m benchmarks.scaling                          # 1e3, 1e4 and 1e5 rows, one run of each
-    python -m benchmarks.scaling --rows 1000000 --shards 64 --runs 5
+    python -m benchmarks.scaling                            # 1e3, 1e4 and 1e5 rows; 1e5 in 1 and in 64 shards
+    python -m benchmarks.scaling --rows 1000000 --cuts 64   # one size
+    python -m benchmarks.scaling --check                    # ends with 1 where a cost grows faster than it may
 
 The rows are recorded decisions of 8 positions and 8 groups with a text of 2 KB each, so that no model's time is in it.
-CPU seconds are of the process and its children, imports included; a range is the smallest and the largest of the runs.
+Each step has a process of its own; its CPU seconds are those of the process and its children, imports included, and
+its memory is that of the largest of them. A range is the smallest and the largest of the runs. With `--check` the
+smallest CPU seconds of the runs are compared: ten times the rows cost at most `GROWTH` times as much, the largest size
+takes at most `MEMORY` times the memory of the one before, and the most shards at most `CUT` times what one costs.
 """
 
 from __future__ import annotations
@@ -19,6 +23,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
@@ -37,6 +45,10 @@ score: {shards: SHARDS}
 measure: {metrics: [rabbi]}
 report: {policy: generic}
 """
+
+GROWTH: Final = 11.0
+MEMORY: Final = 2.0
+CUT: Final = {"scores": 1.2, "verify": 1.3}
 
 STEPS: Final = (
     "plan", "sample", "variants", "scores", "validation", "metrics", "report", "evidence", "verify", "export",
@@ -84,41 +96,125 @@ def write_inputs(folder: Path, rows: int, shards: int) -> None:
     (folder / "audit.yaml").write_text(SPEC.replace("SHARDS", str(shards)), encoding="utf-8")
 
 
-def measured(folder: Path, step: str) -> tuple[float, float]:
-    """Return CPU seconds and peak memory in MB of one step in a process of its own."""
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What one step took in a process of its own."""
+
+    cpu_s: float
+    wall_s: float
+    peak_mb: float
+
+
+Costs = dict[str, list[Cost]]
+"""Step -> its cost in each run."""
+
+
+def measured(folder: Path, step: str, rows: int) -> Cost:
+    """Run one step in a process of its own."""
+    began = time.monotonic()
     process = subprocess.Popen([sys.executable, "-c", _STEP, str(folder), step], stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
     if status:
-        raise SystemExit(f"{step} failed with status {status}")
-    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+        raise SystemExit(f"{step} of {rows:,} rows failed with status {status}")
+    cost = Cost(usage.ru_utime + usage.ru_stime, time.monotonic() - began, usage.ru_maxrss / 1024)
+    print(f"{rows:,} rows, {step}: {cost}", file=sys.stderr, flush=True)
+    return cost
+
+
+def costs(rows: int, shards: int, runs: int, where: Path | None) -> Costs:
+    """Make runs of one size and measure each step of them."""
+    taken: Costs = {step: [] for step in STEPS}
+    for _ in range(runs):
+        folder = Path(tempfile.mkdtemp(dir=where))
+        write_inputs(folder, rows, shards)
+        for step in STEPS:
+            taken[step].append(measured(folder, step, rows))
+        shutil.rmtree(folder)
+    return taken
+
+
+def print_table(title: str, columns: Mapping[str, Costs]) -> None:
+    """Print one row a step."""
+    print(f"| {title} | " + " | ".join(columns) + " |")
+    print("| --- " * (1 + len(columns)) + "|")
+    for step in STEPS:
+        cells = []
+        for taken in columns.values():
+            cpu, wall = ([getattr(one, name) for one in taken[step]] for name in ("cpu_s", "wall_s"))
+            memory = max(one.peak_mb for one in taken[step])
+            cells.append(f"{_range(cpu)} s CPU, {_range(wall)} s, {memory:,.0f} MB")
+        print(f"| {step} | " + " | ".join(cells) + " |")
+    print()
+
+
+def _range(seconds: Sequence[float]) -> str:
+    low, high = f"{min(seconds):.1f}", f"{max(seconds):.1f}"
+    return low if low == high else f"{low} to {high}"
+
+
+def too_much(sizes: Mapping[int, Costs], cuts: Mapping[int, Costs]) -> list[str]:
+    """Return what costs more than it may."""
+    found = []
+    for fewer, more in pairwise(sorted(sizes)):
+        bound = GROWTH * (more / fewer) / 10
+        for step in STEPS:
+            ratio = _least(sizes[more], step, "cpu_s") / _least(sizes[fewer], step, "cpu_s")
+            if ratio > bound:
+                found.append(
+                    f"{step}: {more:,} rows take {ratio:.1f} times the CPU of {fewer:,}, at most {bound:.1f}"
+                )
+    for fewer, more in list(pairwise(sorted(sizes)))[-1:]:
+        for step in STEPS:
+            ratio = _least(sizes[more], step, "peak_mb") / _least(sizes[fewer], step, "peak_mb")
+            if ratio > MEMORY:
+                found.append(
+                    f"{step}: {more:,} rows take {ratio:.1f} times the memory of {fewer:,}, at most {MEMORY}"
+                )
+    for few, many in list(pairwise(sorted(cuts)))[-1:]:
+        for step, bound in CUT.items():
+            ratio = _least(cuts[many], step, "cpu_s") / _least(cuts[few], step, "cpu_s")
+            if ratio > bound:
+                found.append(
+                    f"{step}: {many} shards take {ratio:.2f} times the CPU of {few}, at most {bound}"
+                )
+    return found
+
+
+def _least(taken: Costs, step: str, name: str) -> float:
+    return float(min(getattr(one, name) for one in taken[step]))
 
 
 def main() -> None:
-    """Print a table: rows, steps, CPU seconds and peak memory."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", type=int, nargs="*", default=[1_000, 10_000, 100_000])
-    parser.add_argument("--shards", type=int, default=4)
+    """Print a table of sizes and one of shards."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--rows", type=int, nargs="+", default=[1_000, 10_000, 100_000])
+    parser.add_argument(
+        "--shards", type=int, default=4, help="of the sizes but the largest (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--cuts", type=int, nargs="+", default=[1, 64], help="shards of the largest size (default: 1 64)"
+    )
     parser.add_argument("--runs", type=int, default=1)
+    parser.add_argument(
+        "--check", action="store_true", help="end with 1 where a cost grows faster than it may"
+    )
     parser.add_argument(
         "--folder", type=Path, help="where the runs are written (default: a temporary folder)"
     )
     options = parser.parse_args()
-    print("| step | " + " | ".join(f"{rows:,} rows" for rows in options.rows) + " |")
-    cells: dict[str, list[str]] = {step: [] for step in STEPS}
-    for rows in options.rows:
-        taken: dict[str, list[tuple[float, float]]] = {step: [] for step in STEPS}
-        for _ in range(options.runs):
-            folder = Path(tempfile.mkdtemp(dir=options.folder))
-            write_inputs(folder, rows, options.shards)
-            for step in STEPS:
-                taken[step].append(measured(folder, step))
-                print(f"{rows} {step} {taken[step][-1]}", file=sys.stderr, flush=True)
-            shutil.rmtree(folder)
-        for step, pairs in taken.items():
-            seconds, memory = [p[0] for p in pairs], max(p[1] for p in pairs)
-            cells[step].append(f"{min(seconds):.1f} to {max(seconds):.1f} s, {memory:,.0f} MB")
-    for step, told in cells.items():
-        print(f"| {step} | " + " | ".join(told) + " |")
+    *smaller, largest = sorted(set(options.rows))
+    sizes = {rows: costs(rows, options.shards, options.runs, options.folder) for rows in smaller}
+    cuts = {cut: costs(largest, cut, options.runs, options.folder) for cut in sorted(set(options.cuts))}
+    sizes[largest] = cuts[min(cuts)]
+    print_table("step", {f"{rows:,} rows": taken for rows, taken in sizes.items()})
+    print_table(f"{largest:,} rows", {f"{cut} shard{'s' * (cut != 1)}": taken for cut, taken in cuts.items()})
+    found = too_much(sizes, cuts)
+    for one in found:
+        print(one)
+    if options.check and found:
+        raise SystemExit(1)
 
 
 if __name__ == "__main__":
