@@ -41,7 +41,7 @@ export AIRFLOW__CORE__DAGS_FOLDER := $(CURDIR)/dags
 export AIRFLOW__CORE__PLUGINS_FOLDER := $(CURDIR)/dags/plugins
 export AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION := False
 
-.PHONY: help audit serve test test-slow test-families wheel-test verify.pyz lint studies bench bench-gpu lock install clean
+.PHONY: help audit serve test test-slow test-families wheel-test verify.pyz release lint studies bench bench-gpu lock install clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z.-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -71,6 +71,13 @@ wheel-test: $(VENV)/.installed-dev ## build the wheel, install it alone, and aud
 
 verify.pyz: ## pack the verifier that needs Python alone, and print its digest
 	@$(PYTHON) tools/build_verifier.py $@
+
+release: $(VENV)/.installed-dev ## put into dist/ what a release carries: the wheel, verify.pyz, and SHA256SUMS of both
+	@rm -rf dist && mkdir dist
+	@SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) uv build --wheel --quiet --out-dir dist .
+	@rm -f dist/.gitignore
+	@$(PY) tools/build_verifier.py dist/verify.pyz > /dev/null
+	@cd dist && { command -v sha256sum > /dev/null && sha256sum * || shasum -a 256 *; } > .sums && mv .sums SHA256SUMS && cat SHA256SUMS
 
 lint: $(VENV)/.installed-dev ## ruff and mypy --strict
 	@ruff check .
