@@ -5,8 +5,6 @@ A page that was there is no proof of what it says: whoever doubts it compares th
 
 from __future__ import annotations
 
-import urllib.error
-import urllib.request
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Final
@@ -15,10 +13,9 @@ from audit_lib.canonical import sha256
 from audit_lib.documents.pages_seen import PageSeen, PagesSeen, WebsiteKey
 from audit_lib.errors import SpecError
 from audit_lib.spec import AuditSpec
+from audit_lib.web_page import fetch, is_address
 
 _KEYS: Final[tuple[WebsiteKey, ...]] = ("summary", "retention_policy", "requests")
-_MOST: Final = 20 * 2**20
-_SECONDS: Final = 20
 
 
 def look(spec: AuditSpec, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> PagesSeen:
@@ -34,7 +31,7 @@ def look(spec: AuditSpec, now: Callable[[], datetime] = lambda: datetime.now(UTC
     if not any(stated.values()):
         raise SpecError("use.website names no address; write summary, retention_policy or requests")
     for key, url in stated.items():
-        if url and not url.startswith(("https://", "http://")):
+        if url and not is_address(url):
             raise SpecError(
                 f"use.website.{key} is {url}: give the whole address, such as https://example.com/audit"
             )
@@ -42,24 +39,13 @@ def look(spec: AuditSpec, now: Callable[[], datetime] = lambda: datetime.now(UTC
 
 
 def _page(key: WebsiteKey, url: str, at: datetime) -> PageSeen:
-    status: int | None = None
-    content, fault = None, ""
-    request = urllib.request.Request(url, headers={"User-Agent": "audit_lib (audit look)"})
-    try:
-        with urllib.request.urlopen(request, timeout=_SECONDS) as answer:
-            status, content = answer.status, answer.read(_MOST + 1)
-    except urllib.error.HTTPError as error:
-        status, fault = error.code, f"HTTP {error.code}"
-    except (OSError, ValueError) as error:
-        fault = str(getattr(error, "reason", error)) or type(error).__name__
-    if content is not None and len(content) > _MOST:
-        content, fault = None, f"larger than {_MOST // 2**20} MiB"
+    found = fetch(url, agent="audit look")
     return PageSeen(
         key=key,
         url=url,
         at=at.astimezone(UTC).isoformat(timespec="seconds"),
-        status=status,
-        sha256=None if content is None else sha256(content),
-        bytes=None if content is None else len(content),
-        fault=fault,
+        status=found.status,
+        sha256=None if found.content is None else sha256(found.content),
+        bytes=None if found.content is None else len(found.content),
+        fault=found.fault,
     )

@@ -14,6 +14,8 @@ _INVISIBLE: Final = re.compile(
 )
 """Letters, marks and unassigned codes that are drawn as nothing (Default_Ignorable_Code_Point, less what scripts
 need: joiners and variation selectors), and the blank of Braille."""
+_WRITTEN_TOGETHER: Final = frozenset({"CJK", "HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO", "MODIFIER"})
+"""Scripts that one word may have letters of."""
 _JOINERS: Final = "\u200c\u200d"  # Persian and Sinhala names, among others, are spelled with them
 
 
@@ -62,3 +64,46 @@ def quoted(words: str) -> str:
     '"Ada\\", key checked"'
     """
     return json.dumps(words, ensure_ascii=False)
+
+
+def look_alikes(words: str) -> list[str]:
+    r"""Return what makes a text look like another one: words of letters of several scripts, and letters in disguise.
+
+    A word with letters of two scripts is named (an o of Cyrillic among Latin letters), and so is a letter that stands
+    for another one (full width, mathematical bold, ligatures). A whole word in one script is as its people write it,
+    and is no fault, even where it looks like one of another script: `scripts` tells.
+
+    Parameters
+    ----------
+    words : str
+        A name.
+
+    Examples
+    --------
+    >>> look_alikes("Zoë Müller"), look_alikes("厨师 Ltd")
+    ([], [])
+    >>> look_alikes("Ac\u043ce")
+    ["'Ac\\u043ce' has letters of CYRILLIC and LATIN"]
+    >>> look_alikes("\uff21cme")
+    ["'\\uff21cme' is 'Acme' in other letters"]
+    """
+    found = []
+    for word in re.findall(r"[^\W\d_]+", words):
+        plain = unicodedata.normalize("NFKC", word)
+        if plain != unicodedata.normalize("NFC", word):
+            found.append(f"{word!a} is {plain!a} in other letters")
+        elif len(mixed := scripts(word)) > 1 and not set(mixed) <= _WRITTEN_TOGETHER:
+            found.append(f"{word!a} has letters of {' and '.join(mixed)}")
+    return found
+
+
+def scripts(words: str) -> list[str]:
+    r"""Return the scripts of the letters in a text, sorted, by the first word of their names in Unicode.
+
+    Examples
+    --------
+    >>> scripts("Ada 7"), scripts("\u0410\u0434\u0430")
+    (['LATIN'], ['CYRILLIC'])
+    """
+    letters = (char for char in words if unicodedata.category(char)[0] == "L")
+    return sorted({unicodedata.name(char, "UNNAMED").split()[0].split("-")[0] for char in letters})

@@ -32,6 +32,7 @@ from audit_lib.cli import (
     sign_off,
     store,
     validity,
+    verify_page,
     windows,
 )
 from audit_lib.cli.shared import Action
@@ -96,6 +97,7 @@ def _parser() -> argparse.ArgumentParser:
     redact.add_command(command)
     recommend.add_command(command)
     look.add_command(command)
+    verify_page.add_command(command)
     windows.add_commands(command)
     attribute.add_command(command)
     monitor.add_commands(command)

@@ -11,6 +11,7 @@ from audit_lib.errors import InputError, NotFoundError
 from audit_lib.journal_lines import NAME, journal_lines
 from audit_lib.progress import Progress
 from audit_lib.report.html import render_html
+from audit_lib.signoff.sign_off_files import PUBLIC_KEY, STATEMENT
 from audit_lib.site.attempts_page import PAGE as ATTEMPTS
 from audit_lib.site.attempts_page import attempts_page
 from audit_lib.site.audits_pages import audits_pages
@@ -240,6 +241,10 @@ def _report_files(entry: CataloguedRun) -> dict[str, bytes]:
     for one in entry.sign_offs:
         for name in one.folder.success().artefacts:
             files[f"{entry.path}/signoff/{one.number}/{name}"] = one.folder.read(name)
+    for name in (
+        (STATEMENT, PUBLIC_KEY) if entry.sign_offs else ()
+    ):  # next to what they sign: `audit verify-page`
+        files[f"{entry.path}/{name}"] = entry.shown.read(name)
     return files
 
 
