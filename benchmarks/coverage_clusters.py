@@ -10,7 +10,8 @@ from scipy.special import ndtri
 
 from audit_lib.errors import UndefinedMetricError
 from audit_lib.stats.clustered_rates import ClusteredRates
-from audit_lib.stats.intervals import koopman_limits, wilson
+from audit_lib.stats.intervals import wilson
+from audit_lib.stats.koopman import koopman_limits
 from benchmarks.coverage_tables import Cell, Study, Target, covers, simulate, simulated
 
 Z = 1.959964

@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,7 +21,8 @@ from audit_lib.stats._checks import z_quantile
 from audit_lib.stats.cluster_worth import ClusterSpread, cluster_spread, from_normal_scale
 from audit_lib.stats.clusters import t_test
 from audit_lib.stats.effective_wilson import effective_wilson
-from audit_lib.stats.intervals import clopper_pearson, koopman_limits
+from audit_lib.stats.intervals import clopper_pearson
+from audit_lib.stats.koopman import koopman_limits
 from audit_lib.stats.ratios import AllRatios, ratios_to_highest
 from audit_lib.stats.simultaneous import DRAWS, PairInterval, max_t_quantile
 
@@ -186,7 +188,8 @@ class ClusteredRates:
         UndefinedMetricError
             As `design_effect`.
         """
-        return self._conditional(i, j, self._pair(i, j), level)
+        (low,), (high,) = self._limits([self._pair(i, j)], z_quantile(level))
+        return Interval(low=float(low), high=float(high), level=level, method=_METHOD, kind="conditional")
 
     def ratios(self, level: float, *, draws: int = DRAWS, seed: int = 0) -> AllRatios:
         """Ratios of all pairs, and each over the highest, holding together, as `simultaneous_ratios`.
@@ -206,23 +209,24 @@ class ClusteredRates:
         for i, j in combinations(range(k), 2):
             logs[i, j] = logs[j, i] = spreads[i].shared(spreads[j])
         critical = max_t_quantile(logs, level, draws=draws, seed=seed)
-        pairs = []
+        found: list[_Pair | Undefined] = []
         for i, j in combinations(range(k), 2):
-            (x, _), (y, m) = (self.selected[i], self.totals[i]), (self.selected[j], self.totals[j])
-            value = x * m / (self.totals[i] * y) if y else Undefined("the comparator selected nobody")
-            interval: Interval | Undefined
-            conditional: Interval | Undefined
             try:
-                pair = self._of(i, j, spreads[i], spreads[j])
-                conditional = self._conditional(i, j, pair, level)
-                low, high = self._limits(i, j, pair, from_normal_scale(critical, pair.df))
-                method = f"{_METHOD}, max-|t| over all pairs"
-                interval = Interval(low=low, high=high, level=level, method=method, kind="simultaneous")
+                found.append(self._of(i, j, spreads[i], spreads[j]))
             except UndefinedMetricError as error:
-                interval = conditional = Undefined(str(error))
+                found.append(Undefined(str(error)))
+        conditional = self._intervals(found, z_quantile(level), level, "conditional")
+        simultaneous = self._intervals(found, critical, level, "simultaneous")
+        pairs = []
+        for number, (i, j) in enumerate(combinations(range(k), 2)):
+            (x, n), (y, m) = (self.selected[i], self.totals[i]), (self.selected[j], self.totals[j])
+            value = x * m / (n * y) if y else Undefined("the comparator selected nobody")
             pairs.append(
-                PairInterval(first=i, second=j, value=value, interval=interval, conditional=conditional)
-            )
+                PairInterval(
+                    first=i, second=j, value=value, interval=simultaneous[number],
+                    conditional=conditional[number],
+                )
+            )  # fmt: skip
         return ratios_to_highest(pairs, k, critical, level)
 
     def test(self, i: int, j: int) -> TestResult:
@@ -251,13 +255,29 @@ class ClusteredRates:
         found = t_test(x / n - y / m, math.sqrt(variance), min(a.df, b.df), count, method)
         return replace(found, name="cluster_t_test")
 
-    def _conditional(self, i: int, j: int, pair: _Pair, level: float) -> Interval:
-        low, high = self._limits(i, j, pair, from_normal_scale(z_quantile(level), pair.df))
-        return Interval(low=low, high=high, level=level, method=_METHOD, kind="conditional")
+    def _intervals(
+        self,
+        pairs: Sequence[_Pair | Undefined],
+        deviate: float,
+        level: float,
+        kind: Literal["conditional", "simultaneous"],
+    ) -> list[Interval | Undefined]:
+        """Return the intervals of all pairs, in the order of `combinations`; the critical value is a normal one."""
+        method = _METHOD if kind == "conditional" else f"{_METHOD}, max-|t| over all pairs"
+        known = [pair for pair in pairs if isinstance(pair, _Pair)]
+        low, high = (iter(limits.tolist()) for limits in self._limits(known, deviate))
+        return [
+            Interval(low=next(low), high=next(high), level=level, method=method, kind=kind)
+            if isinstance(pair, _Pair)
+            else pair
+            for pair in pairs
+        ]
 
-    def _limits(self, i: int, j: int, pair: _Pair, critical: float) -> tuple[float, float]:
-        scaled = critical * math.sqrt(pair.design_effect)
-        return koopman_limits(self.selected[i], self.totals[i], self.selected[j], self.totals[j], scaled)
+    def _limits(self, pairs: Sequence[_Pair], deviate: float) -> tuple[Floats, Floats]:
+        x, n = np.array(self.selected, np.float64), np.array(self.totals, np.float64)
+        i, j = np.array([(pair.first, pair.second) for pair in pairs], dtype=np.int64).reshape(-1, 2).T
+        critical = [from_normal_scale(deviate, pair.df) * math.sqrt(pair.design_effect) for pair in pairs]
+        return koopman_limits(x[i], n[i], x[j], n[j], critical)
 
     def _pair(self, i: int, j: int) -> _Pair:
         return self._of(i, j, self._spread(i), self._spread(j))
@@ -269,7 +289,13 @@ class ClusteredRates:
         )
         if variance <= 1e-12 * independent:
             raise UndefinedMetricError("every cluster shows the same ratio: no spread to estimate")
-        return _Pair(variance=variance, design_effect=variance / independent, df=min(a.found.df, b.found.df))
+        return _Pair(
+            first=i,
+            second=j,
+            variance=variance,
+            design_effect=variance / independent,
+            df=min(a.found.df, b.found.df),
+        )
 
     def _spread(self, i: int) -> _Spread:
         x, n, units = self.selected[i], self.totals[i], int(np.count_nonzero(self.occurs[i]))
@@ -309,6 +335,8 @@ class _Spread:
 class _Pair:
     """The log ratio of two rates: its variance, that over what independent people would give, degrees of freedom."""
 
+    first: int
+    second: int
     variance: float
     design_effect: float
     df: float

@@ -13,6 +13,7 @@ from typing import Literal
 from audit_lib.errors import InputError
 from audit_lib.results import Interval
 from audit_lib.stats._checks import bisect, check_counts, check_level, check_two_samples, z_quantile
+from audit_lib.stats.koopman import koopman_limits
 
 __all__ = ["clopper_pearson", "difference_of_proportions", "ratio_of_proportions", "wilson"]
 
@@ -179,7 +180,7 @@ def ratio_of_proportions(
     x1, n1, x2, n2 = check_two_samples(x1, n1, x2, n2)
     z = z_quantile(level)
     if method == "koopman":
-        low, high = koopman_limits(x1, n1, x2, n2, z)
+        low, high = (float(limit) for limit in koopman_limits(x1, n1, x2, n2, z))
         return Interval(low=low, high=high, level=level, method="Koopman score")
     if method == "mover":
         low, high = _mover_ratio_limits(x1, n1, x2, n2, z)
@@ -262,59 +263,6 @@ def _wilson_limits(x: int, n: int, z: float) -> tuple[float, float]:
     high = 1.0 if x == n else (centre + half) / (1 + z * z / n)
     low = p * p / (centre + half)
     return low, high
-
-
-def koopman_limits(x1: int, n1: int, x2: int, n2: int, z: float) -> tuple[float, float]:
-    """Return Koopman's limits at the critical value `z`, for counts that were checked.
-
-    Parameters
-    ----------
-    x1, n1 : int
-        Selected and total of the group.
-    x2, n2 : int
-        Selected and total of the comparator.
-    z : float
-        Critical value, such as 1.96.
-
-    Examples
-    --------
-    >>> low, high = koopman_limits(20, 100, 40, 100, 1.96)
-    >>> low < 0.5 < high
-    True
-    """
-    low = _koopman_lower(x1, n1, x2, n2, z)
-    inverse = _koopman_lower(x2, n2, x1, n1, z)
-    return low, math.inf if inverse == 0.0 else 1.0 / inverse
-
-
-def _koopman_lower(x1: int, n1: int, x2: int, n2: int, z: float) -> float:
-    if x1 == 0:
-        return 0.0
-
-    def excess(log_ratio: float) -> float:
-        return _koopman_statistic(math.exp(log_ratio), x1, n1, x2, n2) - z * z
-
-    high = math.log(x1 / n1) - math.log(x2 / n2) if x2 else math.log(2 * n2 * x1 / n1)
-    while x2 == 0 and excess(high) > 0:
-        high += 1.0
-    low = high - 1.0
-    while excess(low) < 0:
-        low -= 2.0
-    return math.exp(bisect(excess, low, high)) if excess(high) < 0 else math.exp(high)
-
-
-def _koopman_statistic(ratio: float, x1: int, n1: int, x2: int, n2: int) -> float:
-    total = n1 + n2
-    b = ratio * (n1 + x2) + x1 + n2
-    c = ratio * (x1 + x2)
-    # the smaller root of N p^2 - b p + c, in the form without cancellation
-    p1 = 2 * c / (b + math.sqrt(max(b * b - 4 * total * c, 0.0)))
-    p2 = min(p1 / ratio, 1.0)
-    variance = p1 * (1 - p1) / n1 + ratio * ratio * p2 * (1 - p2) / n2
-    distance = (x1 / n1 - ratio * x2 / n2) ** 2
-    if variance <= 0.0:
-        return 0.0 if distance == 0.0 else math.inf
-    return distance / variance
 
 
 def _mover_ratio_limits(x1: int, n1: int, x2: int, n2: int, z: float) -> tuple[float, float]:

@@ -9,12 +9,12 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from audit_lib.errors import InputError, UndefinedMetricError
 from audit_lib.results import Interval, Undefined
 from audit_lib.stats._checks import check_counts, z_quantile
-from audit_lib.stats.intervals import koopman_limits
+from audit_lib.stats.koopman import koopman_limits
 from audit_lib.stats.simultaneous import (
     DRAWS,
     PairInterval,
@@ -25,6 +25,8 @@ from audit_lib.stats.simultaneous import (
 from audit_lib.typed_json import as_json
 
 __all__ = ["AllRatios", "simultaneous_log_ratios", "simultaneous_ratios"]
+
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +104,65 @@ def simultaneous_ratios(
     >>> [(round(i.low, 2), round(i.high, 2)) for i in result.to_highest]
     [(1.0, 1.0), (0.53, 1.0), (0.42, 0.88)]
     """
+    counts, critical = _critical(selected, totals, level, draws, seed)
+    k = len(counts)
+    low, high = _limits(counts, critical)
+    narrow, wide = _limits(counts, z_quantile(level))
+    pairs = []
+    for number, (i, j) in enumerate(combinations(range(k), 2)):
+        (x1, n1), (x2, n2) = counts[i], counts[j]
+        interval = Interval(
+            low=float(low[number]),
+            high=float(high[number]),
+            level=level,
+            method="Koopman score, max-|t| over all pairs",
+            kind="simultaneous",
+        )
+        conditional = Interval(
+            low=float(narrow[number]),
+            high=float(wide[number]),
+            level=level,
+            method="Koopman score",
+            kind="conditional",
+        )
+        value = (x1 * n2) / (n1 * x2) if x2 else Undefined("the comparator selected nobody")
+        pairs.append(PairInterval(first=i, second=j, value=value, interval=interval, conditional=conditional))
+    return AllRatios(pairs=tuple(pairs), to_highest=to_highest(low, high, k, level), critical_value=critical)
+
+
+def ratios_to_the_highest(
+    selected: Sequence[int], totals: Sequence[int], level: float = 0.95, *, draws: int = DRAWS, seed: int = 0
+) -> tuple[Interval, ...]:
+    """Return what `simultaneous_ratios` says of each category over the highest, and make nothing of single pairs.
+
+    Parameters
+    ----------
+    selected, totals : sequence of int
+        Counts of each category; categories do not overlap.
+    level : float
+        Nominal joint coverage.
+    draws, seed : int
+        As in :func:`max_t_quantile`.
+
+    Raises
+    ------
+    UndefinedMetricError
+        If a category is empty, or if there are fewer than two.
+
+    Examples
+    --------
+    >>> counts = [48, 30, 24], [60, 50, 48]
+    >>> ratios_to_the_highest(*counts) == simultaneous_ratios(*counts).to_highest
+    True
+    """
+    counts, critical = _critical(selected, totals, level, draws, seed)
+    return to_highest(*_limits(counts, critical), len(counts), level)
+
+
+def _critical(
+    selected: Sequence[int], totals: Sequence[int], level: float, draws: int, seed: int
+) -> tuple[list[tuple[int, int]], float]:
+    """Return the counts, checked, and the critical value of all pairs."""
     if len(selected) != len(totals):
         raise InputError(f"{len(selected)} counts of selected for {len(totals)} totals")
     counts = [
@@ -111,24 +172,14 @@ def simultaneous_ratios(
         raise UndefinedMetricError("fewer than two categories: there is nothing to compare with")
     smoothed = [(x + 0.5) / (n + 1) for x, n in counts]
     variance = [(1 - p) / (n * p) for p, (_, n) in zip(smoothed, counts, strict=True)]
-    critical = max_t_quantile(np.diag(variance), level, draws=draws, seed=seed)
-    z = z_quantile(level)
-    pairs = []
-    for i, j in combinations(range(len(counts)), 2):
-        (x1, n1), (x2, n2) = counts[i], counts[j]
-        low, high = koopman_limits(x1, n1, x2, n2, critical)
-        interval = Interval(
-            low=low,
-            high=high,
-            level=level,
-            method="Koopman score, max-|t| over all pairs",
-            kind="simultaneous",
-        )
-        low, high = koopman_limits(x1, n1, x2, n2, z)
-        conditional = Interval(low=low, high=high, level=level, method="Koopman score", kind="conditional")
-        value = (x1 * n2) / (n1 * x2) if x2 else Undefined("the comparator selected nobody")
-        pairs.append(PairInterval(first=i, second=j, value=value, interval=interval, conditional=conditional))
-    return ratios_to_highest(pairs, len(counts), critical, level)
+    return counts, max_t_quantile(np.diag(variance), level, draws=draws, seed=seed)
+
+
+def _limits(counts: Sequence[tuple[int, int]], critical: float) -> tuple[Floats, Floats]:
+    """Return the limits of each pair's ratio, in the order of `combinations`."""
+    x, n = np.array(counts, dtype=np.float64).T
+    i, j = np.triu_indices(x.size, 1)
+    return koopman_limits(x[i], n[i], x[j], n[j], critical)
 
 
 def simultaneous_log_ratios(
@@ -200,7 +251,7 @@ def ratios_to_highest(pairs: list[PairInterval], k: int, critical: float, level:
     Parameters
     ----------
     pairs : list of PairInterval
-        Ratio of each pair of categories, with its interval.
+        Ratio of each pair of categories, with its interval, in the order of `combinations`.
     k : int
         Number of categories.
     critical : float
@@ -215,21 +266,40 @@ def ratios_to_highest(pairs: list[PairInterval], k: int, critical: float, level:
     >>> [interval.low for interval in ratios_to_highest([pair], 2, 1.96, 0.95).to_highest]
     [1.0, 0.5]
     """
-    low, high = [1.0] * k, [1.0] * k
-    for pair in pairs:
+    low, high = np.empty(len(pairs)), np.empty(len(pairs))
+    for place, pair in enumerate(pairs):
         if isinstance(pair.interval, Undefined):
             # two estimates that never differ: the ratio of this pair is known
-            value = pair.value if isinstance(pair.value, float) else 1.0
-            limits = (value, value)
+            low[place] = high[place] = pair.value if isinstance(pair.value, float) else 1.0
         else:
-            limits = (pair.interval.low, pair.interval.high)
-        i, j = pair.first, pair.second
-        low[i], high[i] = min(low[i], limits[0]), min(high[i], limits[1])
-        inverse = tuple(math.inf if limit == 0.0 else 1.0 / limit for limit in limits)
-        low[j], high[j] = min(low[j], inverse[1]), min(high[j], inverse[0])
+            low[place], high[place] = pair.interval.low, pair.interval.high
+    return AllRatios(pairs=tuple(pairs), to_highest=to_highest(low, high, k, level), critical_value=critical)
+
+
+def to_highest(low: Floats, high: Floats, k: int, level: float) -> tuple[Interval, ...]:
+    """Return the interval of each of `k` rates over the highest, from the limits of all pairs' ratios.
+
+    Parameters
+    ----------
+    low, high : ndarray of float
+        Of each pair's ratio, first over second, in the order of `combinations`; an upper limit may be infinite.
+    k : int
+        Number of categories.
+    level : float
+        Coverage of all pairs together.
+
+    Examples
+    --------
+    >>> [interval.high for interval in to_highest(np.array([1.5]), np.array([3.0]), 2, 0.95)]
+    [1.0, 0.6666666666666666]
+    """
+    lower, upper = np.ones((k, k)), np.ones((k, k))
+    i, j = np.triu_indices(k, 1)
+    lower[i, j], upper[i, j] = low, high
+    with np.errstate(divide="ignore"):
+        lower[j, i], upper[j, i] = 1.0 / high, 1.0 / low
     method = "ratio to the highest rate, from simultaneous intervals of all pairs"
-    to_highest = tuple(
+    return tuple(
         Interval(low=a, high=b, level=level, method=method, kind="simultaneous")
-        for a, b in zip(low, high, strict=True)
+        for a, b in zip(lower.min(axis=1).tolist(), upper.min(axis=1).tolist(), strict=True)
     )
-    return AllRatios(pairs=tuple(pairs), to_highest=to_highest, critical_value=critical)

@@ -14,7 +14,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, fields
 from functools import lru_cache
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -23,6 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from audit_lib.errors import InputError, UndefinedMetricError
 from audit_lib.results import Interval, Undefined
 from audit_lib.stats._checks import check_level, finite_values, t_quantile, z_quantile
+from audit_lib.stats.largest_draws import all_largest, drawn_quantile, normal_draws, pair_errors, root
 from audit_lib.stats.own_degrees import pair_degrees, pair_multipliers
 from audit_lib.typed_json import as_json
 
@@ -127,13 +127,13 @@ def max_t_quantile(
     v = check_covariance(covariance)
     if not df > 0.0:
         raise InputError(f"df is {df}; give positive degrees of freedom, or infinity")
-    errors = _pair_errors(v)
+    errors = pair_errors(v)
     live = [pair for pair, error in errors.items() if error > 0.0]
     if not live:
         raise UndefinedMetricError("no pair of estimates has any variance")
     if len(live) == 1:
         return z_quantile(level) if math.isinf(df) else t_quantile(level, df)
-    return _drawn_quantile(v.tobytes(), v.shape[0], check_level(level), df, draws, seed)
+    return _kept_quantile(v.tobytes(), v.shape[0], check_level(level), df, draws, seed)
 
 
 def largest_differences(covariance: ArrayLike, draws: int = DRAWS, seed: int = 0) -> Floats:
@@ -153,27 +153,13 @@ def largest_differences(covariance: ArrayLike, draws: int = DRAWS, seed: int = 0
     2.7
     """
     v = check_covariance(covariance)
-    return np.sort(_drawn_largest(v, math.inf, draws, np.random.Generator(np.random.PCG64(seed))))
+    return np.sort(all_largest(v, math.inf, draws, seed))
 
 
 @lru_cache(maxsize=1024)
-def _drawn_quantile(covariance: bytes, k: int, level: float, df: float, draws: int, seed: int) -> float:
+def _kept_quantile(covariance: bytes, k: int, level: float, df: float, draws: int, seed: int) -> float:
     """The simulation: kept, since tables are recomputed when a run is verified, and their parts recur in strata."""
-    v = np.frombuffer(covariance).reshape(k, k)
-    largest = _drawn_largest(v, df, draws, np.random.Generator(np.random.PCG64(seed)))
-    return float(np.quantile(largest, level))
-
-
-def _drawn_largest(v: Floats, df: float, draws: int, rng: np.random.Generator) -> Floats:
-    # one row an estimate, so that a pair is a subtraction of two rows
-    z = np.einsum("ij,jd->id", _root(v), rng.standard_normal((v.shape[0], draws)))
-    largest = np.zeros(draws)
-    for (i, j), error in _pair_errors(v).items():
-        if error > 0.0:
-            np.maximum(largest, np.abs(z[i] - z[j]) / error, out=largest)
-    if not math.isinf(df):
-        largest /= np.sqrt(rng.chisquare(df, draws) / df)
-    return largest
+    return drawn_quantile(np.frombuffer(covariance).reshape(k, k), level, df, draws, seed)
 
 
 def simultaneous_differences(
@@ -223,7 +209,7 @@ def simultaneous_differences(
         raise InputError(f"covariance of {v.shape[0]} estimates given for {values.size}")
     if values.size < 2:
         raise UndefinedMetricError("fewer than two estimates: there is no pair")
-    errors = _pair_errors(v)
+    errors = pair_errors(v)
     critical, multipliers = _multipliers(v, errors, df, level, draws, seed)
     pairs = []
     for (i, j), error in errors.items():
@@ -281,8 +267,7 @@ def _multipliers(
         )
     if not live:
         raise UndefinedMetricError("no pair of estimates has any variance")
-    rng = np.random.Generator(np.random.PCG64(seed))
-    normal = np.einsum("ij,jd->id", _root(v), rng.standard_normal((v.shape[0], draws)))
+    normal = np.einsum("ij,jd->id", root(v), normal_draws(v.shape[0], draws, seed))
     variances = v.diagonal()
     critical, together = pair_multipliers(live, variances, degrees, normal, check_level(level), seed)
     alone = {
@@ -345,26 +330,3 @@ def check_covariance(covariance: ArrayLike) -> Floats:
     if v.size and np.linalg.eigvalsh(unit)[0] < -1e-8:
         raise InputError("the covariance is not positive semi-definite: no estimates vary together so")
     return v
-
-
-def _pair_errors(v: Floats) -> dict[tuple[int, int], float]:
-    errors = {}
-    for i, j in combinations(range(v.shape[0]), 2):
-        variance = v[i, i] + v[j, j] - 2 * v[i, j]
-        # what is left after cancellation in the last digits is not a variance
-        floor = 1e-12 * max(v[i, i], v[j, j])
-        errors[i, j] = math.sqrt(variance) if variance > floor else 0.0
-    return errors
-
-
-def _root(v: Floats) -> Floats:
-    """Lower triangular L with L L' = v, also where v is singular; the same on every machine."""
-    k = v.shape[0]
-    lower = np.zeros((k, k))
-    for j in range(k):
-        rest = v[j, j] - float(np.square(lower[j, :j]).sum())
-        if rest > 1e-12 * v[j, j]:
-            lower[j, j] = math.sqrt(rest)
-            for i in range(j + 1, k):
-                lower[i, j] = (v[i, j] - float((lower[i, :j] * lower[j, :j]).sum())) / lower[j, j]
-    return lower

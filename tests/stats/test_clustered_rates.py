@@ -11,7 +11,8 @@ from audit_lib.errors import InputError, UndefinedMetricError
 from audit_lib.results import Undefined
 from audit_lib.stats import mean_difference, simultaneous_ratios
 from audit_lib.stats.clustered_rates import ClusteredRates
-from audit_lib.stats.intervals import clopper_pearson, koopman_limits
+from audit_lib.stats.intervals import clopper_pearson
+from audit_lib.stats.koopman import koopman_limits
 
 
 def rounds(rng, size, weights, k=1):

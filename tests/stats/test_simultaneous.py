@@ -9,7 +9,8 @@ from scipy import stats
 from audit_lib.errors import InputError, UndefinedMetricError
 from audit_lib.results import Undefined
 from audit_lib.stats import max_t_quantile, simultaneous_differences
-from audit_lib.stats.simultaneous import _drawn_quantile, _root
+from audit_lib.stats.largest_draws import root
+from audit_lib.stats.simultaneous import _kept_quantile
 
 
 @pytest.mark.parametrize("k", [3, 5, 7, 14])
@@ -51,7 +52,7 @@ def test_correlation_that_all_share_cancels():
 
 def test_the_seed_decides():
     first = max_t_quantile(np.eye(3), seed=1)
-    _drawn_quantile.cache_clear()
+    _kept_quantile.cache_clear()
     assert max_t_quantile(np.eye(3), seed=1) == first
     assert max_t_quantile(np.eye(3), seed=1) != max_t_quantile(np.eye(3), seed=2)
 
@@ -60,7 +61,7 @@ def test_root_of_a_singular_matrix():
     rng = np.random.default_rng(0)
     a = rng.normal(size=(6, 3))
     v = a @ a.T
-    lower = _root(v)
+    lower = root(v)
     assert lower @ lower.T == pytest.approx(v, abs=1e-9)
     assert np.triu(lower, 1).max() == 0.0
 

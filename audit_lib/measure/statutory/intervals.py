@@ -16,13 +16,15 @@ from audit_lib.measure.rows.scored import Rows, compact
 from audit_lib.measure.sides import ClusterUnit
 from audit_lib.metrics.impact import ImpactRow, impact_ratios
 from audit_lib.results import Interval, TestResult, Undefined
+from audit_lib.stats._checks import z_quantile
 from audit_lib.stats.adverse_impact import two_standard_deviations
 from audit_lib.stats.clustered_equal_rates import clustered_equal_rates
 from audit_lib.stats.clustered_rates import ClusteredRates
 from audit_lib.stats.equal_rates import equal_rates
 from audit_lib.stats.exact import fisher_exact
 from audit_lib.stats.intervals import ratio_of_proportions, wilson
-from audit_lib.stats.ratios import simultaneous_ratios
+from audit_lib.stats.koopman import koopman_limits
+from audit_lib.stats.ratios import ratios_to_the_highest
 from audit_lib.translation import mark
 
 AMONG: Final = mark(
@@ -136,6 +138,24 @@ class Clusters:
         except UndefinedMetricError as error:
             return Undefined(str(error))
 
+    def ratios(self, rows: Sequence[ImpactRow], top: ImpactRow) -> dict[str, Interval | Undefined]:
+        """Return `ratio` of several rows, by category."""
+        if self.rates is not None:
+            return {str(row.category): self.ratio(row, top) for row in rows}
+        low, high = koopman_limits(
+            [row.selected for row in rows],
+            [row.total for row in rows],
+            top.selected,
+            top.total,
+            z_quantile(self.level),
+        )
+        return {
+            str(row.category): Interval(
+                low=a, high=b, level=self.level, method="Koopman score", kind="conditional"
+            )
+            for row, a, b in zip(rows, low.tolist(), high.tolist(), strict=True)
+        }
+
     def to_highest(self, rows: Sequence[ImpactRow]) -> dict[str, Interval]:
         """Simultaneous intervals of each rate over the highest, by category; none where they do not exist.
 
@@ -147,14 +167,14 @@ class Clusters:
             return {}
         try:
             if self.rates is None:
-                found = simultaneous_ratios(
+                found = ratios_to_the_highest(
                     [row.selected for row in kept], [row.total for row in kept], self.level
                 )
             else:
-                found = self.rates.take([self._place(row) for row in kept]).ratios(self.level)
+                found = self.rates.take([self._place(row) for row in kept]).ratios(self.level).to_highest
         except UndefinedMetricError:
             return {}
-        named = {str(row.category): interval for row, interval in zip(kept, found.to_highest, strict=True)}
+        named = {str(row.category): interval for row, interval in zip(kept, found, strict=True)}
         if len(kept) == len(rows):
             return named
         return {label: replace(interval, method=AMONG) for label, interval in named.items()}

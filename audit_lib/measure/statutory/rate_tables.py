@@ -141,8 +141,9 @@ class CategoryCount(NamedTuple):
 
 
 class Picked(NamedTuple):
-    """What of a table allows for the comparator being picked by the data."""
+    """What of a table allows for the comparator being picked by the data, and the intervals that hold it fixed."""
 
+    fixed: Mapping[str, Interval | Undefined]
     intervals: Mapping[str, Interval]
     tests: TableTests
     population: Mapping[str, Interval | Undefined]
@@ -203,6 +204,7 @@ def _table(sheet: _Sheet, counts: list[CategoryCount]) -> ClusteredTable:
         else sheet.median.to_highest(compared, top, sheet.spec.measure.level)
     )
     picked = Picked(
+        fixed={} if top is None else clusters.ratios([row for row in compared if row is not top], top),
         intervals=clusters.to_highest(compared),
         tests=clusters.equal_rates(compared, seed),
         population=population,
@@ -332,7 +334,7 @@ def _impact_ratio(
     tests: tuple[TestResult, ...] = ()
     fixed: tuple[TestResult, ...] = ()
     if best is not None and row is not best and not isinstance(value, Undefined):
-        interval, fixed = clusters.ratio(row, best), clusters.tests(row, best)
+        interval, fixed = picked.fixed[count.category.label], clusters.tests(row, best)
         first = picked.tests.rows.get(count.category.label)
         tests = fixed if first is None else (first, *fixed)
     simultaneous = picked.intervals.get(count.category.label)
