@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Any
 
+from audit_lib.sample.blocks import Block
 from audit_lib.sample.columns import (
     NAME,
     Columns,
     attributes_in_source,
+    block_texts,
     source_columns,
     texts,
     unit_of_sample,
@@ -20,7 +22,7 @@ PromptRecord = dict[str, Any]
 """A prompt, by our columns."""
 
 
-def candidate_rows(spec: AuditSpec) -> Callable[[Record], list[PromptRecord]]:
+def candidate_rows(spec: AuditSpec) -> CandidateRows:
     """Return what makes a row of a record that holds one candidate.
 
     ``prompt_id`` and ``position`` must be there; ``occurred_at`` too if the source is windowed, and
@@ -39,10 +41,27 @@ def candidate_rows(spec: AuditSpec) -> Callable[[Record], list[PromptRecord]]:
         fields=spec.source.fields,
     )
 
-    def rows(record: Record) -> list[PromptRecord]:
-        row = columns.read(record)
+    return CandidateRows(columns, spec.source.fields)
+
+
+class CandidateRows:
+    """Makes a row of a record, or the columns of a block of them."""
+
+    def __init__(self, columns: Columns, fields: Sequence[str]) -> None:
+        self._columns, self._fields = columns, fields
+
+    def __call__(self, record: Record) -> list[PromptRecord]:
+        """Return the row of a record."""
+        row = self._columns.read(record)
         row.setdefault("application_id", row["prompt_id"])
-        row["fields"] = texts([record], spec.source.fields, row.pop(NAME, None))
+        row["fields"] = texts([record], self._fields, row.pop(NAME, None))
         return [row]
 
-    return rows
+    def block(self, block: Block) -> dict[str, list[Any]] | None:
+        """Return the columns of a block, ``fields`` as UTF-8; None where its records are to be read one by one."""
+        columns = self._columns.read_block(block)
+        if columns is None:
+            return None
+        columns.setdefault("application_id", columns["prompt_id"])
+        fields = block_texts(block, self._fields, columns.pop(NAME, None))
+        return None if fields is None else {**columns, "fields": fields}

@@ -5,14 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from types import NoneType
 from typing import Any, Final
 
+import msgspec
 import pyarrow as pa
 
 from audit_lib.canonical import canonical_json
 from audit_lib.errors import ColumnTypeError, MissingColumnError, SpecError
 from audit_lib.records import answers_as_text, prompt_schema
 from audit_lib.registry import did_you_mean
+from audit_lib.sample.blocks import ABSENT, Block
 from audit_lib.sample.tables import Record
 from audit_lib.sample.values import UnknownWordError, WrongTypeError, converter, text
 from audit_lib.spec import UNDECIDED, AuditSpec, Source
@@ -113,6 +116,38 @@ class Columns:
                 )
         return row
 
+    def read_block(self, block: Block) -> dict[str, list[Any]] | None:
+        """Return what `read` returns of each record, by column; None where one needs a look of its own.
+
+        So it is where a record has a fault, lacks a column that others have, or decides in a word that is not listed.
+        """
+        found = {ours: [value] * len(block) for ours, value in self._constants.items()}
+        for ours, theirs, convert, required, filled in self._columns:
+            values = block.column(theirs)
+            if values is None:
+                if required:
+                    return None
+                continue
+            kinds = set(map(type, values))
+            if self._several and ours == "recorded_response" and list in kinds:
+                return None
+            if object in kinds and (required or filled or ours == NAME):
+                return None  # some records have it, and some have not
+            if block.is_text and str in kinds:
+                values = [None if isinstance(value, str) and not value.strip() else value for value in values]
+            if not (convert is text and kinds <= {str, NoneType}):
+                try:
+                    values = [
+                        None if value is None or value is ABSENT else convert(value, block.is_text)
+                        for value in values
+                    ]
+                except (UnknownWordError, WrongTypeError):
+                    return None
+            if filled and (None in values or "" in values):
+                return None
+            found[ours] = values
+        return found
+
     def _missing(self, record: Record) -> MissingColumnError:
         wanted = [(ours, theirs) for ours, theirs, _, required, _ in self._columns if required]
         wanted += [(name, name) for name in self._fields]
@@ -152,6 +187,35 @@ def texts(records: Sequence[Record], names: Sequence[str], name: str | None) -> 
                 f"{record.where}: column {column!r} should be {error}, is {type(value).__name__}"
             ) from None
     return canonical_json(fields).decode()
+
+
+def block_texts(
+    block: Block, columns: Sequence[str], named: Sequence[str | None] | None
+) -> list[bytes] | None:
+    """Return what `texts` returns of each record, as UTF-8; None where one needs a look of its own."""
+    found: dict[str, list[Any]] = {}
+    for column in columns:
+        values = block.column(column)
+        if values is None or not set(map(type, values)) <= {str, NoneType}:
+            return None
+        found[column] = ["" if value is None else value for value in values]
+    if named is not None:
+        if None in named:
+            return None
+        found.setdefault(NAME, list(named))
+    keys = sorted(found)
+    if len(keys) == 1:
+        (only,) = keys
+        return [_encoded({only: value}) for value in found[only]]
+    if not keys:
+        return [b"{}"] * len(block)
+    return [
+        _encoded(dict(zip(keys, row, strict=True))) for row in zip(*(found[key] for key in keys), strict=True)
+    ]
+
+
+_encoded: Final = msgspec.json.Encoder().encode
+"""Writes an object of texts, with its keys in their order, as `canonical_json` does."""
 
 
 def _field(value: Any, is_text: bool) -> str:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from itertools import islice
+from itertools import compress, islice
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
+
+import pyarrow as pa
 
 from audit_lib.documents.sample import Sample, SourceFile
 from audit_lib.errors import DuplicateIdError, EmptyWindowError, InputError
 from audit_lib.records import prompt_schema
+from audit_lib.sample.blocks import BLOCK_ROWS, Block, blocks_of
 from audit_lib.sample.candidates import PromptRecord
 from audit_lib.sample.columns import Unlisted, attributes_in_source, unit_of_sample
 from audit_lib.sample.labels import bounded
@@ -19,9 +23,8 @@ from audit_lib.sample.read_before import OnceOnly
 from audit_lib.sample.row_checks import RowChecks
 from audit_lib.sample.served import ServedBy
 from audit_lib.sample.sources import SOURCES, Source, source_of
-from audit_lib.sample.tables import BATCH_ROWS
 from audit_lib.sample.values import DECISION
-from audit_lib.sample.window_rows import WindowRows
+from audit_lib.sample.window_rows import WindowRows, text_array
 from audit_lib.spec import AuditSpec
 from audit_lib.window import Window
 
@@ -49,31 +52,21 @@ def read_source(
         If a round is cut by the window, or any other fault of what is read (see `errors`).
     """
     spec = source.spec
-    collected, served = _Collected(spec, window), ServedBy(spec)
-    unit, reads = f"{unit_of_sample(spec)}_id", []
-    with SOURCES.naming(spec.source.kind):
+    served = ServedBy(spec)
+    reads = []
+    with _Collected(source, window, served, once) as collected, SOURCES.naming(spec.source.kind):
         for name, found in source.inputs(window):
-            rows_read = rows_kept = 0
-            for record in found:
-                for row in source.rows(record):
-                    rows_read += 1
-                    if once is not None:
-                        whose = once.whose(row[unit], row["occurred_at"])
-                        if whose == "read_before":
-                            continue
-                        inside = whose != "outside"
-                    else:
-                        inside = not spec.source.windowed or window.start <= row["occurred_at"] < window.end
-                    if inside:
-                        rows_kept += 1
-                        if served.keeps(row.get("recorded_model"), record.where):
-                            collected.keep(row, record.where)
-                        else:
-                            collected.leave_out(row)
-                    else:
-                        collected.leave(row)
+            before = collected.rows_read, collected.rows_kept
+            for block in blocks_of(found):
+                if once is not None or not collected.take_block(block):
+                    collected.take_records(block)
             reads.append(
-                SourceFile(path=name, sha256=found.sha256, rows_read=rows_read, rows_in_window=rows_kept)
+                SourceFile(
+                    path=name,
+                    sha256=found.sha256,
+                    rows_read=collected.rows_read - before[0],
+                    rows_in_window=collected.rows_kept - before[1],
+                )
             )
     served.check()
     named = ", ".join(read.path for read in reads) or f"source.kind: {spec.source.kind}"
@@ -140,18 +133,19 @@ def changed_since(spec: AuditSpec, document: Sample) -> list[str]:
     return changed
 
 
-def _first_place(spec: AuditSpec, window: Window, prompt_id: str, second: str) -> str:
-    """Return where an id is used first, by reading again: places are not kept of the many that are used once."""
-    source = source_of(spec)
+def _both_places(source: Source, window: Window, prompt_id: str) -> str:
+    """Say where an id is used a second time and first, by reading again: no places are kept of ids."""
+    first = ""
     for _, found in source.inputs(window):
         for record in found:
-            used = any(
-                row["prompt_id"] == prompt_id and _may_be_read(spec, window, row)
-                for row in source.rows(record)
-            )
-            if used:
-                return " in the same record" if record.where == second else f" at {record.where}"
-    return ""
+            for row in source.rows(record):
+                if row["prompt_id"] != prompt_id or not _may_be_read(source.spec, window, row):
+                    continue
+                if first:
+                    place = " in the same record" if record.where == first else f" at {first}"
+                    return f"{record.where}: its prompt_id was already used{place}"
+                first = record.where
+    return f"{first or 'a prompt'}: its prompt_id was already used"
 
 
 def _may_be_read(spec: AuditSpec, window: Window, row: PromptRecord) -> bool:
@@ -164,11 +158,12 @@ def _may_be_read(spec: AuditSpec, window: Window, row: PromptRecord) -> bool:
 class _Collected:
     """Rows of the window, packed batch by batch, and what must hold between them."""
 
-    def __init__(self, spec: AuditSpec, window: Window) -> None:
-        self._spec, self._window = spec, window
-        self._packed = WindowRows(prompt_schema(spec.groups.axes))
+    def __init__(self, source: Source, window: Window, served: ServedBy, once: OnceOnly | None) -> None:
+        spec = source.spec
+        self._source, self._spec, self._window, self._served, self._once = source, spec, window, served, once
+        self._schema = prompt_schema(spec.groups.axes)
+        self._packed = WindowRows(self._schema)
         self._rows: list[PromptRecord] = []
-        self._ids: set[str] = set()
         self._checks, self._axes = RowChecks(spec), attributes_in_source(spec)
         self._unit = unit_of_sample(spec)
         self._rounds: dict[str, str] = {}
@@ -176,12 +171,84 @@ class _Collected:
         self._rounds_outside: set[str] = set()
         self._rounds_of_others: set[str] = set()
         self._outside: list[datetime] = []
+        self.rows_read = self.rows_kept = 0
 
-    def keep(self, row: PromptRecord, where: str) -> None:
-        if row["prompt_id"] in self._ids:
-            first = _first_place(self._spec, self._window, row["prompt_id"], where)
-            raise DuplicateIdError(f"{where}: its prompt_id was already used{first}; ids must be unique")
-        self._ids.add(row["prompt_id"])
+    def __enter__(self) -> _Collected:
+        self._packed.__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._packed.__exit__(*error)
+
+    def take_records(self, block: Block) -> None:
+        """Take the rows of a block one by one."""
+        spec, window = self._spec, self._window
+        for record in block.records():
+            for row in self._source.rows(record):
+                self.rows_read += 1
+                if self._once is not None:
+                    whose = self._once.whose(row[f"{self._unit}_id"], row["occurred_at"])
+                    if whose == "read_before":
+                        continue
+                    inside = whose != "outside"
+                else:
+                    inside = not spec.source.windowed or window.start <= row["occurred_at"] < window.end
+                if not inside:
+                    self._leave(row)
+                    continue
+                self.rows_kept += 1
+                if self._served.keeps(row.get("recorded_model"), record.where):
+                    self._keep(row, record.where)
+                elif self._unit != "prompt":  # what a row of another model would have competed with
+                    self._rounds_of_others.add(row[f"{self._unit}_id"])
+
+    def take_block(self, block: Block) -> bool:
+        """Take a block by its columns; return whether that could be: else nothing of it is taken."""
+        by_block = getattr(self._source.rows, "block", None)
+        columns: dict[str, list[Any]] | None = None if by_block is None else by_block(block)
+        if columns is None:
+            return False
+        number = len(block)
+        inside = [True] * number
+        if self._spec.source.windowed:
+            inside = [self._window.start <= at < self._window.end for at in columns["occurred_at"]]
+        whole = all(inside)
+        kept = columns if whole else {name: [*compress(own, inside)] for name, own in columns.items()}
+        units = columns[f"{self._unit}_id"] if self._unit != "prompt" else []
+        if not self._checks.passed(
+            set(kept["position"]), {axis: set(kept.get(axis, (None,))) for axis in self._axes}
+        ) or not self._served.keeps_all(kept.get("recorded_model", [None] * len(kept["prompt_id"]))):
+            return False
+        self.rows_read += number
+        self.rows_kept += len(kept["prompt_id"])
+        if not whole:
+            self._note_outside(
+                [at for at, here in zip(columns["occurred_at"], inside, strict=True) if not here]
+            )
+            self._rounds_outside.update(unit for unit, here in zip(units, inside, strict=False) if not here)
+        for place, unit in enumerate(units):
+            if inside[place] and unit not in self._rounds:
+                self._rounds[unit] = block.where(place)
+        if kept["prompt_id"]:
+            self._pack()
+            self._packed.add_batch(self._batch(kept))
+        return True
+
+    def _batch(self, columns: Mapping[str, list[Any]]) -> pa.RecordBatch:
+        number = len(columns["prompt_id"])
+        arrays = []
+        for field in self._schema:
+            if field.name == "fields":
+                arrays.append(text_array(columns["fields"]))
+            elif field.name == "provenance":
+                arrays.append(pa.repeat(pa.scalar(self._spec.groups.provenance, pa.string()), number))
+            elif field.name in columns:
+                arrays.append(pa.array(columns[field.name], field.type))
+            else:
+                arrays.append(pa.nulls(number, field.type))
+        return pa.RecordBatch.from_arrays(arrays, schema=self._schema)
+
+    def _keep(self, row: PromptRecord, where: str) -> None:
         self._checks.position(row["position"], where)
         if isinstance(word := row.get(DECISION), Unlisted):
             self._words[word] += 1
@@ -191,25 +258,24 @@ class _Collected:
         if self._unit != "prompt":
             self._rounds.setdefault(row[f"{self._unit}_id"], where)
         self._rows.append({**row, "provenance": self._spec.groups.provenance})
-        if len(self._rows) == BATCH_ROWS:
+        if len(self._rows) == BLOCK_ROWS:
             self._pack()
 
-    def leave(self, row: PromptRecord) -> None:
-        instant = row["occurred_at"]
-        bounds = self._outside or [instant, instant]
-        self._outside = [min(bounds[0], instant), max(bounds[1], instant)]
+    def _leave(self, row: PromptRecord) -> None:
+        self._note_outside([row["occurred_at"]])
         if self._unit != "prompt":
             self._rounds_outside.add(row[f"{self._unit}_id"])
 
-    def leave_out(self, row: PromptRecord) -> None:
-        """Remember what a row of another model would have competed with."""
-        if self._unit != "prompt":
-            self._rounds_of_others.add(row[f"{self._unit}_id"])
+    def _note_outside(self, instants: Sequence[datetime]) -> None:
+        seen = [*self._outside, *instants]
+        self._outside = [min(seen), max(seen)]
 
     def all(self, named: str, window: Window, left_out: int) -> WindowRows:
         self._pack()
         if not len(self._packed):
             raise EmptyWindowError(self._why_empty(named, window, left_out))
+        if (repeated := self._packed.first_repeated()) is not None:
+            raise DuplicateIdError(f"{_both_places(self._source, window, repeated)}; ids must be unique")
         if self._words:
             raise InputError(self._why_unlisted(named))
         for round_id, where in self._rounds.items():

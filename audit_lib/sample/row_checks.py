@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping
 from unicodedata import category, normalize
 
 from audit_lib.errors import InputError
@@ -24,6 +24,7 @@ class RowChecks:
         self._named = {axis: _column(axis, spec.source.named.get(axis)) for axis in spec.groups.axes}
         self._seen: dict[str, tuple[str, str]] = {}
         self._spelled: set[str] = set()
+        self._passed: set[tuple[str, str | None]] = set()
 
     def position(self, name: str, where: str) -> None:
         """Refuse a name that people read as another one: their people would stand in two tables.
@@ -48,6 +49,13 @@ class RowChecks:
                 f"write it one way{rule}"
             )
 
+    def passed(self, positions: Iterable[str], categories: Mapping[str, Iterable[str | None]]) -> bool:
+        """Tell whether all these names of positions, and values by attribute, were looked at before and let pass."""
+        return self._spelled.issuperset(positions) and (
+            self._declared is None
+            or all((axis, one) in self._passed for axis, values in categories.items() for one in values)
+        )
+
     def category(self, axis: str, value: str | None, where: str, mapped: Collection[str] = ()) -> None:
         """Refuse a value that is no level, not mapped to one, and not declared as unknown.
 
@@ -56,19 +64,18 @@ class RowChecks:
         GateError
             If ``groups.unknown_values`` is given and does not hold it; names the row and the column.
         """
-        if self._declared is None or value is None or not value.strip():
+        if self._declared is None or (axis, value) in self._passed:
             return
-        if (
-            value not in self._declared
-            and level_of(value, [*self._levels[axis]], self._labels[axis]) is not None
-        ):
-            return
-        check_known(
-            self._policy,
-            value,
-            self._levels[axis] | {*mapped} | self._declared,
-            f"{where}: column {self._named[axis]}",
-        )
+        if value is not None and value.strip():
+            levels, labels = [*self._levels[axis]], self._labels[axis]
+            if value in self._declared or level_of(value, levels, labels) is None:
+                check_known(
+                    self._policy,
+                    value,
+                    self._levels[axis] | {*mapped} | self._declared,
+                    f"{where}: column {self._named[axis]}",
+                )
+        self._passed.add((axis, value))
 
 
 def _column(ours: str, theirs: str | None) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from typing import Final
 
 from audit_lib.documents.sample import RecordedModel
@@ -40,6 +41,15 @@ class ServedBy:
         if name not in self._may_be:
             self._may_be[name], self._first[name] = self._model.may_be(name), where
         return self._may_be[name] or self._model.served is None  # null: `check` refuses them all at once
+
+    def keeps_all(self, names: Sequence[str | None]) -> bool:
+        """Count rows where all of them stay, and models that were met before; else count none, and tell so."""
+        if not self._looks:
+            return True
+        if not all(name is None or self._may_be.get(name, False) for name in set(names)):
+            return False
+        self._rows.update(names)
+        return True
 
     def check(self) -> None:
         """Refuse rows of models that the spec does not name, where it does not say what to do with them.

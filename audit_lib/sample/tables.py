@@ -10,40 +10,33 @@ import json
 import re
 import tempfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from pathlib import PurePosixPath
 from typing import Any, BinaryIO, Final, NoReturn
 
+import msgspec
+
+from audit_lib.beside import ahead
 from audit_lib.digesting_stream import DigestingStream
 from audit_lib.errors import AuditError, CorruptFileError, InputError, StoreUnreachableError
+from audit_lib.sample.blocks import (
+    BLOCK_ROWS,
+    Block,
+    ObjectBlock,
+    TableBlock,
+    single_records,
+)
+from audit_lib.sample.blocks import (
+    Record as Record,
+)
 from audit_lib.store import open_uri
 
-BATCH_ROWS = 8192
 _CHUNK_BYTES = 1 << 20
 _SEPARATOR = re.compile(r"sep=.", re.I)  # Excel's own first line
 _HALF = re.compile(r"\\ud[89a-f]", re.I)
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """One record of a file.
-
-    Parameters
-    ----------
-    values : mapping of str to object
-        The file's columns; a null cell is None.
-    where : str
-        The file and the line (Parquet: the row), both counted from 1, for messages.
-    is_text : bool
-        Whether every value is text (CSV), so that numbers are still to be read from it.
-    """
-
-    values: Mapping[str, Any]
-    where: str
-    is_text: bool = False
 
 
 class TableFile:
@@ -76,14 +69,30 @@ class TableFile:
         self._read = readers[suffix[0]]
 
     def __iter__(self) -> Iterator[Record]:
+        for block in self.blocks():
+            yield from block.records()
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield the records some at a time; a fault comes after all records before it."""
         with closing(open_uri(self.uri)) as raw:
             hashing = DigestingStream(raw, "sha256")
             stream = io.BufferedReader(hashing, _CHUNK_BYTES)
-            yield from self._read(gzip.GzipFile(fileobj=stream) if self._gzipped else stream)  # type: ignore[arg-type]
+            plain = gzip.GzipFile(fileobj=stream) if self._gzipped else stream
+            yield from self._read(plain)  # type: ignore[arg-type]
             self.sha256 = hashing.digests()["sha256"]
 
-    def _json(self, stream: BinaryIO) -> Iterator[Record]:
-        for number, line in self._lines(stream):
+    def _json(self, stream: BinaryIO) -> Iterator[Block]:
+        with closing(ahead(self._whole_lines(stream))) as chunks:
+            for first, lines in chunks:
+                try:
+                    objects = list(map(_plain, lines))
+                except (ValueError, RecursionError):  # also of what is right: the other decoder decides
+                    yield from single_records(self._json_lines(first, lines))
+                else:
+                    yield ObjectBlock(objects, partial(self._line, first))
+
+    def _json_lines(self, first: int, lines: Iterable[bytes]) -> Iterator[Record]:
+        for number, line in self._texts(first, lines):
             if not line.strip():
                 continue
             where = f"{self.uri}, line {number}"
@@ -107,75 +116,116 @@ class TableFile:
                 )
             yield Record(values, where)
 
-    def _csv(self, stream: BinaryIO) -> Iterator[Record]:
-        lines = (line for _, line in self._lines(stream))
-        first = ""
-        skipped = 0
-        for first in lines:
-            if first.strip() and not _SEPARATOR.fullmatch(first.strip("\r\n")):
-                break
-            skipped += 1
-        separator = _separator(first)
-        reader = csv.reader(chain([first], lines), strict=True, delimiter=separator)
+    def _csv(self, stream: BinaryIO) -> Iterator[Block]:
+        with closing(ahead(self._whole_lines(stream))) as chunks:
+            lines = (line for first, part in chunks for _, line in self._texts(first, part))
+            first = ""
+            skipped = 0
+            for first in lines:
+                if first.strip() and not _SEPARATOR.fullmatch(first.strip("\r\n")):
+                    break
+                skipped += 1
+            reader = csv.reader(chain([first], lines), strict=True, delimiter=_separator(first))
+            yield from self._cells(reader, skipped + 1)
+
+    def _cells(self, reader: Any, first: int) -> Iterator[Block]:
+        """Yield the rows below the header, of which there is one line at least before `first`."""
         header: list[str] | None = None
-        while True:
-            where = f"{self.uri}, line {reader.line_num + 1 + skipped}"
+        rows: list[list[str]] = []
+        numbers: list[int] = []
+        size = 0
+        failed: CorruptFileError | None = None
+        cells: list[str] | None = []
+        while cells is not None and failed is None:
+            number = reader.line_num + first
             try:
                 cells = next(reader, None)
+                if cells is not None and header is None:
+                    header = _header(cells, self._line(number, 0)) if any(map(str.strip, cells)) else None
+                elif cells is not None and header is not None:
+                    if len(cells) != len(header):
+                        cells = _fitted(cells, header, self._line(number, 0))
+                    if any(map(str.strip, cells)):  # else a blank line, also as a spreadsheet writes it: ;;;
+                        rows.append(cells)
+                        numbers.append(number)
+                        size += sum(map(len, cells))
             except csv.Error as error:
-                raise CorruptFileError(f"{where}: not CSV ({error})") from None
-            if cells is None:
-                return
-            if not any(cell.strip() for cell in cells):  # a blank line, also as a spreadsheet writes it: ;;;
-                continue
-            if header is None:
-                header = _header(cells, where)
-                continue
-            if any(cell.strip() for cell in cells[len(header) :]):
-                raise CorruptFileError(f"{where}: {len(cells)} cells, but the header has {len(header)}")
-            if len(cells) < len(header):
-                raise CorruptFileError(f"{where}: {len(cells)} cells, but the header has {len(header)}")
-            yield Record(
-                dict(zip(header, (cell or None for cell in cells), strict=False)), where, is_text=True
-            )
+                failed = CorruptFileError(f"{self._line(number, 0)}: not CSV ({error})")
+            except CorruptFileError as error:
+                failed = error
+            if rows and (
+                size > _CHUNK_BYTES or len(rows) == BLOCK_ROWS or cells is None or failed is not None
+            ):
+                yield self._text_rows(header or [], rows, numbers)
+                rows, numbers, size = [], [], 0
+        if failed is not None:
+            raise failed from None
 
-    def _parquet(self, stream: BinaryIO) -> Iterator[Record]:
+    def _text_rows(self, header: Sequence[str], rows: list[list[str]], numbers: list[int]) -> Block:
+        columns = [partial(_filled_cells, column) for column in zip(*rows, strict=True)]
+        where = partial(_nth_line, self.uri, numbers)
+        return TableBlock(dict(zip(header, columns, strict=True)), len(rows), where, is_text=True)
+
+    def _parquet(self, stream: BinaryIO) -> Iterator[Block]:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
         # Parquet is read from its end, and object storage cannot seek.
-        with tempfile.TemporaryFile() as local:
+        with tempfile.NamedTemporaryFile(prefix="audit-") as local:
             while chunk := stream.read(_CHUNK_BYTES):
                 local.write(chunk)
+            local.flush()
             number = 0
             try:
-                for batch in pq.ParquetFile(local).iter_batches(batch_size=BATCH_ROWS):
-                    for values in batch.to_pylist():
-                        number += 1
-                        yield Record(values, f"{self.uri}, row {number}")
+                with pa.OSFile(local.name) as source:
+                    file = pq.ParquetFile(
+                        source, buffer_size=_CHUNK_BYTES
+                    )  # page by page, not a whole row group
+                    for batch in file.iter_batches(batch_size=BLOCK_ROWS):
+                        columns = {
+                            name: column.to_pylist
+                            for name, column in zip(batch.schema.names, batch.columns, strict=True)
+                        }
+                        yield TableBlock(columns, batch.num_rows, partial(_nth_row, self.uri, number))
+                        number += batch.num_rows
             except (pa.ArrowException, OSError):
                 raise CorruptFileError(
                     f"{self.uri}, row {number + 1}: not Parquet, or it ends early; write the file again"
                 ) from None
 
-    def _lines(self, stream: BinaryIO) -> Iterator[tuple[int, str]]:
-        number = 0
-        while True:
-            where = f"{self.uri}, line {number + 1}"
-            try:
-                line = stream.readline()
-            except (EOFError, zlib.error, gzip.BadGzipFile):
+    def _line(self, first: int, place: int) -> str:
+        return f"{self.uri}, line {first + place}"
+
+    def _whole_lines(self, stream: BinaryIO) -> Iterator[tuple[int, list[bytes]]]:
+        """Yield lines some at a time, with the number of the first; a line ends with a line feed and nothing else."""
+        number, begun = 1, [b""]
+        for chunk in _chunks(stream):
+            if isinstance(chunk, bytes):
+                *lines, last = chunk.split(b"\n")
+                if not lines:  # a long one goes on
+                    begun.append(last)
+                    continue
+                lines[0] = b"".join([*begun, lines[0]])
+                begun = [last]
+            else:
+                lines = [line] if chunk is None and (line := b"".join(begun)) else []
+            if lines and number == 1:
+                lines[0] = lines[0].removeprefix(b"\xef\xbb\xbf")
+            if lines:
+                yield number, lines
+                number += len(lines)
+            if isinstance(chunk, Exception):
                 raise CorruptFileError(
-                    f"{where}: the gzip stream ends early or is damaged; fetch or write the file again"
-                ) from None
-            if not line:
-                return
-            number += 1
+                    f"{self._line(number, 0)}: the gzip stream ends early or is damaged; fetch or write the file again"
+                )
+
+    def _texts(self, first: int, lines: Iterable[bytes]) -> Iterator[tuple[int, str]]:
+        for number, line in enumerate(lines, start=first):
             try:
-                yield number, line.decode("utf-8-sig" if number == 1 else "utf-8")
+                yield number, line.decode() + "\n"
             except UnicodeDecodeError as error:
                 raise CorruptFileError(
-                    f"{where}: not UTF-8 (byte {error.start + 1} of the line); save the file "
+                    f"{self._line(number, 0)}: not UTF-8 (byte {error.start + 1} of the line); save the file "
                     'as UTF-8, which spreadsheets call "CSV UTF-8"'
                 ) from None
 
@@ -204,9 +254,13 @@ class RecordStream:
         for record in self._records:
             if not isinstance(record, Record):
                 raise InputError(f"the source gave {type(record).__name__}; a RecordStream is of Record")
-            digest.update(json.dumps(dict(record.values), sort_keys=True, default=str).encode() + b"\n")
+            digest.update(_digested(dict(record.values)).encode() + b"\n")
             yield record
         self.sha256 = digest.hexdigest()
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield the records some at a time."""
+        return single_records(self)
 
 
 def file_digest(uri: str) -> str:
@@ -276,3 +330,47 @@ def _not_a_number(name: str) -> NoReturn:
 
 _decoded: Final = json.JSONDecoder(parse_constant=_not_a_number).decode
 """Made once: `json.loads` makes a decoder for each line."""
+_digested: Final = json.JSONEncoder(sort_keys=True, default=str).encode
+_plain: Final = msgspec.json.Decoder(dict[str, Any]).decode
+"""Gives what `_decoded` does, sooner; where it refuses a line, that one decides, and says what is wrong."""
+
+
+def _chunks(stream: BinaryIO) -> Iterator[bytes | Exception | None]:
+    """Yield what is read, then None, or what was wrong with a gzip stream."""
+    pieces: list[bytes] = []
+    while True:
+        end: Exception | None = None
+        try:
+            if piece := stream.read1(_CHUNK_BYTES):  # type: ignore[attr-defined]
+                pieces.append(piece)
+                if sum(map(len, pieces)) < _CHUNK_BYTES:
+                    continue
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            piece, end = b"", error
+        if pieces:
+            yield b"".join(pieces)
+            pieces = []
+        if not piece:
+            yield end
+            return
+
+
+def _fitted(cells: list[str], header: Sequence[str], where: str) -> list[str]:
+    """Return the cells that the header names, none of a blank line; refuse a line of another number of cells."""
+    if not any(map(str.strip, cells)):
+        return []
+    if len(cells) < len(header) or any(map(str.strip, cells[len(header) :])):
+        raise CorruptFileError(f"{where}: {len(cells)} cells, but the header has {len(header)}")
+    return cells[: len(header)]
+
+
+def _filled_cells(cells: Sequence[str]) -> list[str | None]:
+    return [cell or None for cell in cells]
+
+
+def _nth_line(uri: str, numbers: Sequence[int], place: int) -> str:
+    return f"{uri}, line {numbers[place]}"
+
+
+def _nth_row(uri: str, before: int, place: int) -> str:
+    return f"{uri}, row {before + place + 1}"

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-import json
+import os
+import tempfile
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Final
 
+import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from audit_lib.large_file import Content, Sink
-from audit_lib.records import ParquetSink, parquet_source
+from audit_lib.beside import Behind
+from audit_lib.large_file import Content
+from audit_lib.records import ParquetSink
 
 TEXTS: Final = ("fields", "recorded_response")
 GROUP: Final = 1 << 14
 """Rows of a row group of ``prompts.parquet``, which are sorted at a time."""
-_HELD: Final = 1 << 20
-"""Bytes of texts that are held of each group that is sorted; a million rows are 62 groups."""
 _COMPRESSED: Final = pa.ipc.IpcWriteOptions(compression="lz4")
 
 
@@ -37,11 +40,29 @@ class WindowRows:
         self._short = pa.schema([field for field in schema if field.name not in TEXTS])
         self._spilled = _Spilled(self._long)
         self._batches: list[pa.RecordBatch] = []
+        self._behind: Behind | None = None
+
+    def __enter__(self) -> WindowRows:
+        """Write the texts in a second thread, until the block is left."""
+        self._behind = Behind().__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        behind, self._behind = self._behind, None
+        if behind is not None:
+            behind.__exit__(*error)
 
     def add(self, rows: Sequence[Mapping[str, Any]]) -> None:
         """Take rows."""
-        batch = pa.RecordBatch.from_pylist(rows, schema=self._schema)
-        self._spilled.add(batch.select(self._long.names))
+        self.add_batch(pa.RecordBatch.from_pylist(rows, schema=self._schema))
+
+    def add_batch(self, batch: pa.RecordBatch) -> None:
+        """Take rows that are a batch of the schema."""
+        texts = batch.select(self._long.names)
+        if self._behind is None:
+            self._spilled.add(texts)
+        else:
+            self._behind.do(self._spilled.add, texts)
         self._batches.append(batch.select(self._short.names))
 
     def __len__(self) -> int:
@@ -53,7 +74,19 @@ class WindowRows:
 
     def field(self, name: str) -> list[Any]:
         """Return one field of each row's prompt; None where it has none."""
-        return [json.loads(text).get(name) for batch in self._spilled for text in batch["fields"].to_pylist()]
+        return [
+            msgspec.json.decode(text).get(name)
+            for batch in self._spilled
+            for text in batch["fields"].to_pylist()
+        ]
+
+    def first_repeated(self) -> str | None:
+        """Return the id of the first row whose ``prompt_id`` another one had before it; None where all differ."""
+        ids = self.table()["prompt_id"]
+        if pc.count_distinct(ids).as_py() == len(ids):
+            return None
+        (places,) = np.nonzero(ids.to_pandas().duplicated().to_numpy())
+        return str(ids[int(places[0])])
 
     def sorted_content(self, short: pa.Table, chosen: NDArray[np.int64]) -> Content:
         """Return ``prompts.parquet``: the chosen rows with their long texts, sorted by ``prompt_id``.
@@ -68,50 +101,110 @@ class WindowRows:
         order = pc.sort_indices(short["prompt_id"]).to_numpy()
         rank = np.full(len(self), -1, np.int64)
         rank[chosen[order]] = np.arange(len(order))
-        with ParquetSink(self._schema) as sink:
+        with ParquetSink(self._schema) as sink, Behind() as behind:
             for start, texts in enumerate(self._by_rank(rank, len(order))):
                 rows = short.take(pa.array(order[start * GROUP : (start + 1) * GROUP]))
                 columns = [(texts if name in TEXTS else rows)[name] for name in self._schema.names]
                 group = pa.Table.from_arrays(
                     [column.combine_chunks() for column in columns], schema=self._schema
                 )
-                sink.write(group)
+                behind.do(sink.write, group)
         return sink.content()
 
     def _by_rank(self, rank: NDArray[np.int64], number: int) -> Iterator[pa.Table]:
         """Yield the long texts in the order of their rank, `GROUP` at a time."""
+        kept = rank[rank >= 0]
+        if bool((kept[1:] > kept[:-1]).all()):  # they come in this order
+            yield from _cut(self._chosen(rank), self._long)
+            return
         ranked = self._long.append(pa.field("rank", pa.int64()))
-        groups = [_Spilled(ranked) for _ in range(0, number, GROUP)]
+        scattered, pieces = _Spilled(ranked), [list[int]() for _ in range(0, number, GROUP)]
+        at = 0
+        for part in _cut(self._spilled, self._long):
+            own = rank[at : at + part.num_rows]
+            at += part.num_rows
+            places = np.argsort(own, kind="stable")[np.count_nonzero(own < 0) :]
+            ordered = own[places]
+            if not len(ordered):
+                continue
+            rows = part.take(pa.array(places)).append_column("rank", pa.array(ordered)).combine_chunks()
+            starts = np.flatnonzero(np.diff(ordered // GROUP, prepend=-1))
+            for start, end in zip(starts, [*starts[1:], len(ordered)], strict=True):
+                (piece,) = rows.slice(start, end - start).to_batches()
+                pieces[ordered[start] // GROUP].append(scattered.add(piece))
+        for places_of_group in pieces:
+            yield pa.Table.from_batches(map(scattered.batch, places_of_group), schema=ranked).sort_by("rank")
+
+    def _chosen(self, rank: NDArray[np.int64]) -> Iterator[pa.RecordBatch]:
         at = 0
         for batch in self._spilled:
-            own = rank[at : at + batch.num_rows]
+            own = rank[at : at + batch.num_rows] >= 0
             at += batch.num_rows
-            for group in np.unique(own[own >= 0] // GROUP):
-                (rows,) = np.nonzero((own >= 0) & (own // GROUP == group))
-                part = batch.take(pa.array(rows))
-                groups[group].add(
-                    pa.RecordBatch.from_arrays([*part.columns, pa.array(own[rows])], schema=ranked)
-                )
-        for place, group in enumerate(groups):
-            yield pa.Table.from_batches(list(group), schema=ranked).sort_by("rank")
-            groups[place] = _Spilled(ranked)  # whose file goes
+            yield batch if own.all() else batch.filter(pa.array(own))
+
+
+def text_array(texts: Sequence[bytes]) -> pa.Array:
+    """Return texts that are UTF-8 as a column.
+
+    Examples
+    --------
+    >>> text_array([b"a", b"", b"bc"]).to_pylist()
+    ['a', '', 'bc']
+    """
+    ends = np.cumsum([0, *map(len, texts)], dtype=np.int64)
+    if ends[-1] >= 1 << 31:
+        return pa.array([text.decode() for text in texts], pa.string())
+    return pa.StringArray.from_buffers(
+        len(texts), pa.py_buffer(ends.astype(np.int32)), pa.py_buffer(b"".join(texts))
+    )
+
+
+def _cut(batches: Iterator[pa.RecordBatch] | _Spilled, schema: pa.Schema) -> Iterator[pa.Table]:
+    """Yield tables of `GROUP` rows, and the rest."""
+    held: list[pa.RecordBatch] = []
+    number = 0
+    for batch in batches:
+        held.append(batch)
+        number += batch.num_rows
+        while number >= GROUP:
+            table = pa.Table.from_batches(held, schema=schema)
+            yield table.slice(0, GROUP)
+            held = table.slice(GROUP).to_batches()
+            number -= GROUP
+    if number:
+        yield pa.Table.from_batches(held, schema=schema)
 
 
 class _Spilled:
-    """Batches that are written to a temporary file, where they are many, and can then be read again and again."""
+    """Batches that are written to a temporary file, and can then be read again and again, in any order."""
 
     def __init__(self, schema: pa.Schema) -> None:
-        self._sink = Sink(_HELD)
+        descriptor, self._path = tempfile.mkstemp(prefix="audit-")
+        os.close(descriptor)
+        weakref.finalize(self, _remove, self._path)
+        self._sink = pa.OSFile(self._path, "wb")
         self._writer = pa.ipc.new_file(self._sink, schema, options=_COMPRESSED)
-        self._content: Content | None = None
+        self._reader: pa.ipc.RecordBatchFileReader | None = None
+        self._number = 0
 
-    def add(self, batch: pa.RecordBatch) -> None:
+    def add(self, batch: pa.RecordBatch) -> int:
+        """Write a batch and return its number."""
         self._writer.write_batch(batch)
+        self._number += 1
+        return self._number - 1
+
+    def batch(self, number: int) -> pa.RecordBatch:
+        """Return a batch; none can be added afterwards."""
+        if self._reader is None:
+            self._writer.close()
+            self._sink.close()
+            self._reader = pa.ipc.open_file(pa.OSFile(self._path))
+        return self._reader.get_batch(number)
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
-        if self._content is None:
-            self._writer.close()
-            self._content = self._sink.content()
-        file = pa.ipc.open_file(parquet_source(self._content))
-        for place in range(file.num_record_batches):
-            yield file.get_batch(place)
+        return map(self.batch, range(self._number))
+
+
+def _remove(path: str) -> None:
+    with suppress(OSError):
+        os.unlink(path)

@@ -16,8 +16,9 @@ from pydantic import Field, field_validator
 
 from audit_lib.errors import AuditError, InputError, SpecError, StoreUnreachableError
 from audit_lib.options import Options
+from audit_lib.sample.blocks import BLOCK_ROWS
 from audit_lib.sample.sources import SOURCES, Input, Source
-from audit_lib.sample.tables import BATCH_ROWS, Record, RecordStream
+from audit_lib.sample.tables import Record, RecordStream
 from audit_lib.window import Window
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ class SqlRows(Source):
             bound = {name: value for name, value in ends.items() if name in named}
             number = 0
             try:
-                rows = connection.execution_options(stream_results=True, yield_per=BATCH_ROWS).execute(
+                rows = connection.execution_options(stream_results=True, yield_per=BLOCK_ROWS).execute(
                     text(self.options.query), bound
                 )
                 names = list(rows.keys())
