@@ -303,18 +303,51 @@ def from_parquet(
     emptied : sequence of str
         Columns of long texts of which only matters whether there is one: read as the empty text where there is.
     """
+    return as_frame(read_parquet(content, columns, emptied=emptied))
+
+
+def column_names(content: Content) -> list[str]:
+    """Return the names of a Parquet table's columns."""
+    return list(pq.read_schema(parquet_source(content)).names)
+
+
+def as_frame(table: pa.Table) -> pd.DataFrame:
+    """Return a table in pandas, integers and booleans nullable."""
     import pandas as pd
 
     nullable = {pa.int32(): pd.Int32Dtype(), pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}
-    source = parquet_source(content)
-    if emptied:
-        file = pq.ParquetFile(source)
-        batches = (_emptied(batch, emptied) for batch in file.iter_batches(batch_size=8192, columns=columns))
-        table = pa.Table.from_batches(batches, schema=file.schema_arrow)
-    else:
-        table = pq.read_table(source, columns=columns)
     frame: pd.DataFrame = table.to_pandas(types_mapper=nullable.get)
     return frame
+
+
+def read_parquet(
+    content: Content,
+    columns: Sequence[str] | None = None,
+    *,
+    emptied: Sequence[str] = (),
+    coded: Sequence[str] = (),
+) -> pa.Table:
+    """Read a Parquet table, as `from_parquet` does.
+
+    Parameters
+    ----------
+    content : bytes or LargeFile
+    columns : sequence of str, optional
+        Those to read; default: all.
+    emptied : sequence of str
+        Columns of which only matters whether there is a text.
+    coded : sequence of str
+        Columns of few different texts, which are held once.
+    """
+    file = pq.ParquetFile(parquet_source(content), read_dictionary=[*coded])
+    if not emptied:
+        return file.read(columns=columns)
+    names = [name for name in file.schema_arrow.names if columns is None or name in columns]
+    own = [name for name in emptied if name in names]
+    batches = [_emptied(batch, own) for batch in file.iter_batches(batch_size=8192, columns=names)]
+    if not batches:
+        return pa.schema([file.schema_arrow.field(name) for name in names]).empty_table()
+    return pa.Table.from_batches(batches).unify_dictionaries()
 
 
 def _emptied(batch: pa.RecordBatch, names: Sequence[str]) -> pa.RecordBatch:

@@ -12,6 +12,7 @@ from audit_lib.documents.validation import Completeness, MassOfAll, VariationCom
 from audit_lib.records import CHECK, VARIATION
 from audit_lib.score.reading.logprobs import BELOW
 from audit_lib.validate.expectations import Expectation, between
+from audit_lib.validate.lookup import looked_up
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,8 +33,9 @@ def completeness_by_group(
         (`audit_lib.score.reading.logprobs`), how many: ``label_below_top``.
     """
     axes = list(groups.axes)
-    people = variants.drop_duplicates("variant_id").set_index("variant_id")[axes]
-    rows = scores[["variant_id", "status", "detail"]].join(people, on="variant_id")
+    rows = scores[["status", "detail"]].assign(
+        **{axis: looked_up(scores["variant_id"], variants["variant_id"], variants[axis]) for axis in axes}
+    )
     none: dict[str, int] = dict.fromkeys(STATUSES, 0)
     counts: dict[tuple[str | None, ...], dict[str, int]] = {}
     for group in () if groups.axes_of_probabilities else groups.cells():

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from audit_lib.documents.statuses import ANSWERED, STATUSES
 from audit_lib.sample.demographics import MOSTLY_UNKNOWN
@@ -18,6 +19,7 @@ from audit_lib.validate.expectations import (
     row_count,
     unique,
 )
+from audit_lib.validate.lookup import among, looked_up, occurrences
 from audit_lib.window import Window
 
 if TYPE_CHECKING:
@@ -36,8 +38,7 @@ MASS_TOLERANCE: Final = 1e-6
 
 def prompts_suite(spec: AuditSpec, window: Window, prompts: pd.DataFrame, variants: pd.DataFrame) -> Suite:
     """Return the sampled prompts with derived columns, and what must hold in them."""
-    counts = variants["prompt_id"].value_counts()
-    frame = prompts.assign(variants=prompts["prompt_id"].map(counts).fillna(0).astype("int64"))
+    frame = prompts.assign(variants=occurrences(prompts["prompt_id"], variants["prompt_id"]))
     suite = [
         row_count(1),
         filled("prompt_id"),
@@ -87,7 +88,7 @@ def _variants_of_a_prompt(perturb: Perturb, groups: int) -> tuple[int, int]:
 
 def variants_suite(spec: AuditSpec, variants: pd.DataFrame, prompts: pd.DataFrame) -> Suite:
     """Return the variants with derived columns, and what must hold in them."""
-    frame = variants.assign(has_prompt=_among(variants["prompt_id"], prompts["prompt_id"]))
+    frame = variants.assign(has_prompt=among(variants["prompt_id"], prompts["prompt_id"]))
     suite = [
         row_count(1),
         filled("variant_id"),
@@ -118,21 +119,22 @@ def scores_suite(spec: AuditSpec, scores: pd.DataFrame, variants: pd.DataFrame) 
     The pairs of variant and repeat are unique, each is one that was to be scored, and there are as
     many as were to be: so none is lost and none is doubled.
     """
-    request_of = variants.drop_duplicates("variant_id").set_index("variant_id")["request_id"]
     answered = scores["status"].isin(ANSWERED)
     answer = scores["text" if spec.task in UNDECIDED else "score"]
     lists = scores["label_probabilities"]
     frame = scores.drop(columns="label_probabilities").assign(
-        has_variant=_among(scores["variant_id"], variants["variant_id"]),
-        request_of_variant=scores["request_id"].eq(scores["variant_id"].map(request_of)),
+        has_variant=among(scores["variant_id"], variants["variant_id"]),
+        request_of_variant=scores["request_id"].eq(
+            looked_up(scores["variant_id"], variants["variant_id"], variants["request_id"])
+        ),
         scored_if_answered=answered.eq(answer.notna())
         if spec.task not in UNDECIDED
         else ~answered | answer.notna(),
         explained_if_not_ok=scores["status"].eq("ok") | scores["detail"].notna(),
-        labels=lists.map(len, na_action="ignore").astype("float64"),
-        probability_sum=lists.map(sum, na_action="ignore").astype("float64"),
-        probability_minimum=lists.map(_smallest, na_action="ignore").astype("float64"),
-        probability_maximum=lists.map(_largest, na_action="ignore").astype("float64"),
+        labels=_of_lists(lists, len),
+        probability_sum=_of_lists(lists, sum),
+        probability_minimum=_of_lists(lists, _smallest),
+        probability_maximum=_of_lists(lists, _largest),
     )
     suite = [
         row_count(len(variants) * spec.score.repeats, len(variants) * spec.score.repeats),
@@ -172,7 +174,7 @@ def beside_suite(spec: AuditSpec, variants: pd.DataFrame, scores: pd.DataFrame, 
     """
     answered = scores["status"].isin(ANSWERED)
     frame = scores.drop(columns="label_probabilities").assign(
-        has_variant=_among(scores["variant_id"], variants["variant_id"]),
+        has_variant=among(scores["variant_id"], variants["variant_id"]),
         scored_if_answered=answered.eq(scores["score"].notna()),
     )
     return frame, [
@@ -182,16 +184,6 @@ def beside_suite(spec: AuditSpec, variants: pd.DataFrame, scores: pd.DataFrame, 
         one_of("status", STATUSES),
         holds("scored_if_answered"),
     ]
-
-
-def _among(ids: pd.Series, known: pd.Series) -> pd.Series:
-    """Tell which ids are among the known ones; `isin` of pandas goes through Arrow's texts one by one."""
-    import pandas as pd
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    found = pc.is_in(pa.array(ids, from_pandas=True), value_set=pa.array(known, from_pandas=True))
-    return pd.Series(found.to_numpy(zero_copy_only=False), index=ids.index)
 
 
 def _levels(spec: AuditSpec) -> list[Expectation]:
@@ -215,6 +207,15 @@ def _score_range(spec: AuditSpec, scores: pd.DataFrame) -> tuple[float, float]:
         slack = SUM_TOLERANCE * max(abs(low), abs(high), 1.0)
         return low - slack, high + slack
     return -sys.float_info.max, sys.float_info.max  # any finite score
+
+
+def _of_lists(lists: pd.Series, what: Callable[[Any], float]) -> pd.Series:
+    """Return a number of each list, NaN where there is none."""
+    import pandas as pd
+
+    if not lists.notna().any():  # as of recorded decisions
+        return pd.Series(float("nan"), index=lists.index, dtype="float64")
+    return lists.map(what, na_action="ignore").astype("float64")
 
 
 def _smallest(values: list[float]) -> float:

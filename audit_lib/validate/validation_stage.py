@@ -8,7 +8,7 @@ from audit_lib.canonical import pretty_json
 from audit_lib.documents.validation import Completeness, Expected, Validation, VariationCompleteness
 from audit_lib.errors import ValidationFailedError
 from audit_lib.progress import Progress
-from audit_lib.records import VARIATION
+from audit_lib.records import VARIATION, as_frame, column_names, read_parquet
 from audit_lib.run import Run, StageOutput
 from audit_lib.validate.completeness import (
     completeness_by_group,
@@ -19,14 +19,16 @@ from audit_lib.validate.completeness import (
     variation_suite,
 )
 from audit_lib.validate.evaluate import check_table
+from audit_lib.validate.lookup import among
 from audit_lib.validate.named_suites import KEY, run_suite
 from audit_lib.validate.noise import noise_suite, noise_table, told_noise
 from audit_lib.validate.suites import beside_suite, prompts_suite, scores_suite, variants_suite
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow as pa
 
-    from audit_lib.spec import AuditSpec, Checks
+    from audit_lib.spec import Checks
 
 _TEXTS: Final = {
     "prompts": ("fields", "recorded_response"),
@@ -34,6 +36,23 @@ _TEXTS: Final = {
     "scores": ("text",),
 }
 """Columns of long texts, of which a check asks no more than whether there is one."""
+
+_UNREAD: Final = {
+    "prompts": ("recorded_response", "recorded_model", "recorded_score", "recorded_selected", "qualified", "outcome"),
+    "variants": (
+        "edits", "recorded_response", "recorded_model", "recorded_score", "recorded_selected", "qualified", "outcome",
+        "perturbation", "provenance",
+    ),
+    "scores": ("request_digest", "items"),
+}  # fmt: skip
+"""Columns of which no check of ours asks anything."""
+
+_CODED: Final = {
+    "prompts": ("position", "provenance"),
+    "variants": ("position",),
+    "scores": ("model", "model_fingerprint", "method"),
+}
+"""Columns of few different texts."""
 
 
 def validate(run: Run) -> StageOutput:
@@ -54,8 +73,8 @@ def validate(run: Run) -> StageOutput:
         If an expectation cannot be evaluated on the table it is about.
     """
     spec = run.spec
-    prompts = run.stage("sample").read_table("prompts.parquet", emptied=_emptied(spec, "prompts"))
-    variants = run.stage("variants").read_table("variants.parquet", emptied=_emptied(spec, "variants"))
+    prompts = as_frame(_table(run, "sample", "prompts"))
+    variants = as_frame(_table(run, "variants", "variants"))
     scores = _scores(run)
     asked = len(variants) * spec.score.repeats
     variants, scores, beside = _ordinary(variants, scores)
@@ -149,7 +168,7 @@ def _ordinary(
     if VARIATION not in variants or variants[VARIATION].isna().all():
         return variants, scores, None
     own = variants[VARIATION].isna()
-    theirs = scores["variant_id"].isin(variants.loc[own, "variant_id"])
+    theirs = among(scores["variant_id"], variants.loc[own, "variant_id"])
     return variants[own], scores[theirs], (variants[~own], scores[~theirs])
 
 
@@ -188,19 +207,20 @@ def _named(group: Completeness) -> str:
     return f"{', '.join(map(str, group.group.values()))} {_share(group):.4g}"
 
 
-def _emptied(spec: AuditSpec, table: str) -> tuple[str, ...]:
-    """Return the columns of long texts that need not be held: a suite of the spec's own may look at any."""
-    return () if table in spec.checks.suites else _TEXTS[table]
+def _table(run: Run, stage: str, name: str) -> pa.Table:
+    """Read what the checks ask of a table; all of it, where a suite of the spec's own may look at any column."""
+    content = run.stage(stage).content(f"{name}.parquet")
+    if name in run.spec.checks.suites:
+        return read_parquet(content)
+    present = [one for one in column_names(content) if one not in _UNREAD[name]]
+    return read_parquet(content, present, emptied=_TEXTS[name], coded=_CODED[name])
 
 
 def _scores(run: Run) -> pd.DataFrame:
-    import pandas as pd
+    import pyarrow as pa
 
     from audit_lib.score import shards
 
-    emptied = _emptied(run.spec, "scores")
-    tables = [
-        run.stage(f"scores/{shard}").read_table("scores.parquet", emptied=emptied) for shard in shards(run)
-    ]
-    scores = pd.concat(tables, ignore_index=True)
-    return scores.sort_values(["variant_id", "repeat"], ignore_index=True)
+    tables = [_table(run, f"scores/{shard}", "scores") for shard in shards(run)]
+    scores = pa.concat_tables(tables).unify_dictionaries()
+    return as_frame(scores.sort_by([("variant_id", "ascending"), ("repeat", "ascending")]))
