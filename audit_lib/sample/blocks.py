@@ -33,7 +33,7 @@ class Record:
     is_text: bool = False
 
 
-class Block(ABC):
+class RecordBlock(ABC):
     """Some records that come one after the other."""
 
     is_text: bool
@@ -54,7 +54,7 @@ class Block(ABC):
         """Yield the records."""
 
 
-class ObjectBlock(Block):
+class ObjectBlock(RecordBlock):
     """Records as they were decoded: an object each, with keys of its own.
 
     Parameters
@@ -89,7 +89,7 @@ class ObjectBlock(Block):
             yield Record(values, self._where(place), self.is_text)
 
 
-class TableBlock(Block):
+class TableBlock(RecordBlock):
     """Rows that all have the same columns.
 
     Parameters
@@ -132,7 +132,7 @@ class TableBlock(Block):
             yield Record(dict(zip(names, row, strict=True)), self._where(place), self.is_text)
 
 
-def single_records(records: Iterable[Record]) -> Iterator[Block]:
+def single_records(records: Iterable[Record]) -> Iterator[RecordBlock]:
     """Yield records that come one by one in blocks; an error on the way comes after the records before it."""
     rest = iter(records)
     while True:
@@ -150,13 +150,13 @@ def single_records(records: Iterable[Record]) -> Iterator[Block]:
             return
 
 
-def blocks_of(records: Iterable[Record]) -> Iterator[Block]:
+def blocks_of(records: Iterable[Record]) -> Iterator[RecordBlock]:
     """Return the blocks of what is read: its own, or those that its records make."""
     own = getattr(records, "blocks", None)
     return single_records(records) if own is None else own()
 
 
-class _GivenBlock(Block):
+class _GivenBlock(RecordBlock):
     """Records that a source has made itself."""
 
     def __init__(self, given: Sequence[Record]) -> None:

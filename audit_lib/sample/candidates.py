@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from audit_lib.sample.blocks import Block
+from audit_lib.sample.blocks import RecordBlock
 from audit_lib.sample.columns import (
     NAME,
     Columns,
@@ -57,7 +57,7 @@ class CandidateRows:
         row["fields"] = texts([record], self._fields, row.pop(NAME, None))
         return [row]
 
-    def block(self, block: Block) -> dict[str, list[Any]] | None:
+    def block(self, block: RecordBlock) -> dict[str, list[Any]] | None:
         """Return the columns of a block, ``fields`` as UTF-8; None where its records are to be read one by one."""
         columns = self._columns.read_block(block)
         if columns is None:

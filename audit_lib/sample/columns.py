@@ -15,7 +15,7 @@ from audit_lib.canonical import canonical_json
 from audit_lib.errors import ColumnTypeError, MissingColumnError, SpecError
 from audit_lib.records import answers_as_text, prompt_schema
 from audit_lib.registry import did_you_mean
-from audit_lib.sample.blocks import ABSENT, Block
+from audit_lib.sample.blocks import ABSENT, RecordBlock
 from audit_lib.sample.tables import Record
 from audit_lib.sample.values import UnknownWordError, WrongTypeError, converter, text
 from audit_lib.spec import UNDECIDED, AuditSpec, Source
@@ -116,7 +116,7 @@ class Columns:
                 )
         return row
 
-    def read_block(self, block: Block) -> dict[str, list[Any]] | None:
+    def read_block(self, block: RecordBlock) -> dict[str, list[Any]] | None:
         """Return what `read` returns of each record, by column; None where one needs a look of its own.
 
         So it is where a record has a fault, lacks a column that others have, or decides in a word that is not listed.
@@ -190,7 +190,7 @@ def texts(records: Sequence[Record], names: Sequence[str], name: str | None) -> 
 
 
 def block_texts(
-    block: Block, columns: Sequence[str], named: Sequence[str | None] | None
+    block: RecordBlock, columns: Sequence[str], named: Sequence[str | None] | None
 ) -> list[bytes] | None:
     """Return what `texts` returns of each record, as UTF-8; None where one needs a look of its own."""
     found: dict[str, list[Any]] = {}

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
 
 from audit_lib.documents.sample import SampledDemographics
 from audit_lib.errors import ColumnTypeError, DuplicateIdError, MissingColumnError, SpecError
@@ -42,19 +46,18 @@ class Attributes:
     origin: dict[str, str]
 
     def account(
-        self, application_ids: Sequence[str], chosen: Sequence[int], spec: AuditSpec
+        self, applications: NDArray[np.int32], chosen: NDArray[np.int64], spec: AuditSpec
     ) -> SampledDemographics:
         """Count people, each once, among the `chosen` rows: matched, unmatched, and unknown by value.
+
+        `applications` has a number of the application of each chosen row.
 
         ``unknown`` counts whoever has no level, for whatever reason; ``unknown_values`` those whose value is no
         level. A value is named if the spec declares it or the policy has such a category, and else only if it looks
         like one and several people have it: never an address, a number or a person's name.
         """
         known = _public(spec)
-        first: dict[str, int] = {}
-        for index in chosen:
-            first.setdefault(application_ids[index], index)
-        people = sorted(first.values())
+        people = chosen[np.sort(np.unique(applications, return_index=True)[1])].tolist()
         matched = sum(self.matched[index] for index in people)
         axes = [axis for axis in self.levels if axis not in spec.groups.axes_of_probabilities]
         unknown = {
@@ -95,7 +98,7 @@ class Attributes:
 
 
 def attributes(
-    spec: AuditSpec, application_ids: Sequence[str], own: Mapping[str, list[DemographicValue]]
+    spec: AuditSpec, applications: pa.DictionaryArray, own: Mapping[str, list[DemographicValue]]
 ) -> Attributes:
     """Return the attributes of the prompts: joined by application id, or the source's `own`.
 
@@ -112,14 +115,20 @@ def attributes(
     """
     labels = levels_by_label(spec)
     if spec.demographics is None:
-        matched = [True] * len(application_ids)
+        matched = [True] * len(applications)
         declared = frozenset(spec.groups.unknown_values or ())
         levels = {
-            axis: [None if v in declared else level_of(v, known, labels[axis]) for v in own[axis]]
+            axis: _each(
+                own[axis],
+                lambda v, axis=axis, known=known: (  # type: ignore[misc]
+                    None if v in declared else level_of(v, known, labels[axis])
+                ),
+            )
             for axis, known in spec.groups.attributes.items()
         }
         return Attributes(matched=matched, raw=dict(own), levels=levels, origin={})
     _check(spec)
+    application_ids = applications.to_pylist()
     people, origin = _read(spec, frozenset(application_ids))
     axes = spec.groups.attributes
     raw: dict[str, list[DemographicValue]] = {
@@ -135,6 +144,14 @@ def attributes(
         ]
     matched = [person in people for person in application_ids]
     return Attributes(matched=matched, raw=raw, levels=levels, origin=origin)
+
+
+def _each(
+    values: Sequence[DemographicValue], level: Callable[[DemographicValue], DemographicValue]
+) -> list[DemographicValue]:
+    """Return the level of each value; of each different one it is asked once."""
+    known = {value: level(value) for value in set(values)}
+    return [known[value] for value in values]
 
 
 def warnings(found: SampledDemographics, declared: Sequence[str] = ()) -> Iterator[str]:

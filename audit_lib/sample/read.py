@@ -15,7 +15,7 @@ import pyarrow as pa
 from audit_lib.documents.sample import Sample, SourceFile
 from audit_lib.errors import DuplicateIdError, EmptyWindowError, InputError
 from audit_lib.records import prompt_schema
-from audit_lib.sample.blocks import BLOCK_ROWS, Block, blocks_of
+from audit_lib.sample.blocks import BLOCK_ROWS, RecordBlock, blocks_of
 from audit_lib.sample.candidates import PromptRecord
 from audit_lib.sample.columns import Unlisted, attributes_in_source, unit_of_sample
 from audit_lib.sample.labels import bounded
@@ -180,7 +180,7 @@ class _Collected:
     def __exit__(self, *error: Any) -> None:
         self._packed.__exit__(*error)
 
-    def take_records(self, block: Block) -> None:
+    def take_records(self, block: RecordBlock) -> None:
         """Take the rows of a block one by one."""
         spec, window = self._spec, self._window
         for record in block.records():
@@ -202,7 +202,7 @@ class _Collected:
                 elif self._unit != "prompt":  # what a row of another model would have competed with
                     self._rounds_of_others.add(row[f"{self._unit}_id"])
 
-    def take_block(self, block: Block) -> bool:
+    def take_block(self, block: RecordBlock) -> bool:
         """Take a block by its columns; return whether that could be: else nothing of it is taken."""
         by_block = getattr(self._source.rows, "block", None)
         columns: dict[str, list[Any]] | None = None if by_block is None else by_block(block)

@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from audit_lib.canonical import pretty_json
 from audit_lib.documents.sample import Drawn, Occurred, Sample
@@ -18,7 +19,7 @@ from audit_lib.registry import did_you_mean
 from audit_lib.run import Run, StageOutput
 from audit_lib.sample.columns import unit_of_sample
 from audit_lib.sample.demographics import attributes, warnings
-from audit_lib.sample.draw import SampleStratum, draw
+from audit_lib.sample.draw import Draw, SampleStratum, draw
 from audit_lib.sample.places import check_sampled_places
 from audit_lib.sample.read import read_source
 from audit_lib.sample.read_before import UNITS_READ, OnceOnly
@@ -57,12 +58,10 @@ def sample(run: Run) -> StageOutput:
     once = OnceOnly.of(run)
     rows, reads, served = read_source(source, run.key.window, once)
     table = rows.table()
-    application_ids = table["application_id"].to_pylist()
+    applications = table["application_id"].combine_chunks().dictionary_encode()
     accounted = spec.perturb is None
     if accounted:
-        people = attributes(
-            spec, application_ids, {axis: table[axis].to_pylist() for axis in spec.groups.axes}
-        )
+        people = attributes(spec, applications, {axis: _shared(table[axis]) for axis in spec.groups.axes})
         for axis in spec.groups.axes:
             place = table.schema.get_field_index(axis)
             table = table.set_column(place, axis, pa.array(people.levels[axis], pa.string()))
@@ -73,14 +72,13 @@ def sample(run: Run) -> StageOutput:
     for axis, imputed in spec.groups.imputed.items():
         imputed_shares({level: _labels(rows, name) for level, name in imputed.probabilities.items()}, axis)
     unit = unit_of_sample(spec)
-    unit_of_row = table[f"{unit}_id"].to_pylist()
-    units = _units(unit_of_row, [_labels(rows, name) for name in spec.sample.strata], spec)
-    drawn = draw(units, spec.sample.size, spec.seed)
-    kept = set(drawn.units)
-    chosen = [index for index, unit in enumerate(unit_of_row) if unit in kept]
-    table = table.take(chosen)
+    drawn, chosen = _drawn(rows, table[f"{unit}_id"], spec)
+    if len(chosen) < table.num_rows:
+        table = table.take(pa.array(chosen))
     findings = source.findings()
-    demographics = people.account(application_ids, chosen, spec) if accounted else None
+    demographics = (
+        people.account(applications.indices.to_numpy()[chosen], chosen, spec) if accounted else None
+    )
     document = Sample(
         rows=len(chosen),
         window=run.key.window.label,
@@ -88,7 +86,7 @@ def sample(run: Run) -> StageOutput:
         **_known(findings.document),
         read_before=None if once is None else once.account(),
         unit=unit,
-        models=served.account(Counter(table["recorded_model"].to_pylist())),
+        models=served.account(Counter(_shared(table["recorded_model"]))),
         occurred=_occurred(table["occurred_at"]),
         strata=tuple(
             Drawn(
@@ -110,7 +108,7 @@ def sample(run: Run) -> StageOutput:
         run.notify(warning)
     counts = {"prompts": len(chosen), "applications": pc.count_distinct(table["application_id"]).as_py()}
     if unit == "round":
-        counts["rounds"] = len(drawn.units)
+        counts["rounds"] = sum(drawn.drawn.values())
     if demographics is not None:
         counts |= {f"unknown_{axis}": count for axis, count in demographics.unknown.items() if count}
     counts |= findings.counts
@@ -118,7 +116,7 @@ def sample(run: Run) -> StageOutput:
         counts["rows_of_other_models"] = left_out
     if once is not None:
         counts |= {"rows_read_before": once.rows_read_before, "rows_late": once.rows_late}
-    content = rows.sorted_content(table, np.array(chosen, np.int64))
+    content = rows.sorted_content(table, chosen)
     artefacts = {"prompts.parquet": content, "sample.json": pretty_json(document.as_dict())}
     if once is not None:
         artefacts[UNITS_READ] = once.table()
@@ -167,6 +165,26 @@ def _labels(rows: WindowRows, name: str) -> list[str | None]:
     if name == "qualified":
         return [None if value is None else NO_AND_YES[value] for value in values]
     return [*values]
+
+
+def _shared(column: pa.ChunkedArray) -> list[str | None]:
+    """Return a column of few different texts, each held once."""
+    coded = column.combine_chunks().dictionary_encode()
+    texts = [*coded.dictionary.to_pylist(), None]
+    return [texts[code] for code in pc.fill_null(coded.indices, len(texts) - 1).to_pylist()]
+
+
+def _drawn(rows: WindowRows, unit_of_row: pa.ChunkedArray, spec: AuditSpec) -> tuple[Draw, NDArray[np.int64]]:
+    """Return what is drawn, and the places of its rows."""
+    if spec.sample.size is None and not spec.sample.strata:  # everything: no list of units is needed
+        available: dict[SampleStratum, int] = {(): pc.count_distinct(unit_of_row, mode="all").as_py()}
+        return Draw(units=[], available=available, drawn=available), np.arange(len(unit_of_row))
+    ids = unit_of_row.to_pylist()
+    drawn = draw(
+        _units(ids, [_labels(rows, name) for name in spec.sample.strata], spec), spec.sample.size, spec.seed
+    )
+    kept = set(drawn.units)
+    return drawn, np.array([place for place, one in enumerate(ids) if one in kept], np.int64)
 
 
 def _units(

@@ -24,8 +24,8 @@ from audit_lib.digesting_stream import DigestingStream
 from audit_lib.errors import AuditError, CorruptFileError, InputError, StoreUnreachableError
 from audit_lib.sample.blocks import (
     BLOCK_ROWS,
-    Block,
     ObjectBlock,
+    RecordBlock,
     TableBlock,
     single_records,
 )
@@ -72,7 +72,7 @@ class TableFile:
         for block in self.blocks():
             yield from block.records()
 
-    def blocks(self) -> Iterator[Block]:
+    def blocks(self) -> Iterator[RecordBlock]:
         """Yield the records some at a time; a fault comes after all records before it."""
         with closing(open_uri(self.uri)) as raw:
             hashing = DigestingStream(raw, "sha256")
@@ -81,7 +81,7 @@ class TableFile:
             yield from self._read(plain)  # type: ignore[arg-type]
             self.sha256 = hashing.digests()["sha256"]
 
-    def _json(self, stream: BinaryIO) -> Iterator[Block]:
+    def _json(self, stream: BinaryIO) -> Iterator[RecordBlock]:
         with closing(ahead(self._whole_lines(stream))) as chunks:
             for first, lines in chunks:
                 try:
@@ -116,7 +116,7 @@ class TableFile:
                 )
             yield Record(values, where)
 
-    def _csv(self, stream: BinaryIO) -> Iterator[Block]:
+    def _csv(self, stream: BinaryIO) -> Iterator[RecordBlock]:
         with closing(ahead(self._whole_lines(stream))) as chunks:
             lines = (line for first, part in chunks for _, line in self._texts(first, part))
             first = ""
@@ -128,7 +128,7 @@ class TableFile:
             reader = csv.reader(chain([first], lines), strict=True, delimiter=_separator(first))
             yield from self._cells(reader, skipped + 1)
 
-    def _cells(self, reader: Any, first: int) -> Iterator[Block]:
+    def _cells(self, reader: Any, first: int) -> Iterator[RecordBlock]:
         """Yield the rows below the header, of which there is one line at least before `first`."""
         header: list[str] | None = None
         rows: list[list[str]] = []
@@ -161,12 +161,12 @@ class TableFile:
         if failed is not None:
             raise failed from None
 
-    def _text_rows(self, header: Sequence[str], rows: list[list[str]], numbers: list[int]) -> Block:
+    def _text_rows(self, header: Sequence[str], rows: list[list[str]], numbers: list[int]) -> RecordBlock:
         columns = [partial(_filled_cells, column) for column in zip(*rows, strict=True)]
         where = partial(_nth_line, self.uri, numbers)
         return TableBlock(dict(zip(header, columns, strict=True)), len(rows), where, is_text=True)
 
-    def _parquet(self, stream: BinaryIO) -> Iterator[Block]:
+    def _parquet(self, stream: BinaryIO) -> Iterator[RecordBlock]:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -258,7 +258,7 @@ class RecordStream:
             yield record
         self.sha256 = digest.hexdigest()
 
-    def blocks(self) -> Iterator[Block]:
+    def blocks(self) -> Iterator[RecordBlock]:
         """Yield the records some at a time."""
         return single_records(self)
 
