@@ -37,12 +37,13 @@ _NEVER: Final = datetime(2026, 1, 1, tzinfo=UTC)  # the same texts give the same
 REASONS: Final = {"Undefined", "UndefinedMetricError"}
 OF_PACKS: Final = {
     "jurisdiction", "law", "short_law", "title", "rate", "count", "formula", "name", "standing", "wording", "reason",
-    "question", "text", "dated", "cite", "why", "label", "sentence", "caveats", "experiment_caveats", "options_text",
+    "question", "text", "dated", "cite", "why", "label", "sentence", "doubt", "caveats", "experiment_caveats",
+    "options_text",
 }  # fmt: skip
 """Keys of packs and of the framework whose texts are printed; not `name`, but of the guidance and such."""
 NAMES_OF_PACKS: Final = {
     "title", "rate", "count", "law", "short_law", "jurisdiction", "categories", "qualifier", "cite", "publisher",
-    "duty", "what", "starts", "status", "term",
+    "duty", "what", "starts", "status", "term", "of",
 }  # fmt: skip
 """Those that are printed also where they are one word."""
 OF_RECORDS: Final = ("title", "unit", "meaning", "gap", "of_groups", "cite")

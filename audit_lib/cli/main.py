@@ -23,6 +23,7 @@ from audit_lib.cli import (
     journal,
     look,
     monitor,
+    policies,
     presign,
     privacy,
     recommend,
@@ -82,6 +83,7 @@ def _parser() -> argparse.ArgumentParser:
         return sub
 
     runs.add_commands(command)
+    policies.add_command(command)
     evidence.add_commands(command)
     journal.add_commands(command)
     attach.add_commands(command)

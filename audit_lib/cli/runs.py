@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from audit_lib import pipeline
-from audit_lib.cli import panels
+from audit_lib.cli import panels, policies
 from audit_lib.cli.shared import AddCommand, find_run, notify, positive, store_option
 from audit_lib.errors import AuditError, ValidationFailedError
 from audit_lib.large_file import bytes_of
@@ -51,6 +51,7 @@ def add_commands(command: AddCommand) -> None:
         "--offline", action="store_true", help="do not ask the model's endpoint or a hub whether it is there"
     )
 
+    policies.today_option(check)
     check.add_argument(
         "--store",
         default=os.environ.get("AUDIT_STORE"),
@@ -127,6 +128,13 @@ def add_commands(command: AddCommand) -> None:
         help="write one form of a sealed run's report instead, as archived or set from its artefacts; of a signed run "
         "the signed report. The run is not touched",
     )
+    what.add_argument(
+        "--policy",
+        action="append",
+        metavar="NAME",
+        help="read a sealed run's scores under another policy pack, and write its report into report-NAME; may be "
+        "given several times. The run is not touched, and nobody has signed such a page",
+    )
     report.add_argument(
         "--output", metavar="FILE", help="with --format: file to write (default: report.FORMAT)"
     )
@@ -155,6 +163,7 @@ def _init(options: argparse.Namespace) -> int:
 
 
 def _validate(options: argparse.Namespace) -> int:
+    from audit_lib.policies import policy_of
     from audit_lib.preflight import require_ready
     from audit_lib.sample.read import first_columns
     from audit_lib.spec import Panel, read_spec
@@ -168,7 +177,7 @@ def _validate(options: argparse.Namespace) -> int:
     print(
         f"{options.spec}: valid. {spec.title}; {len(spec.groups.cells())} groups; digest {spec.digest()[:16]}"
     )
-    for remark in pipeline.remarks(spec):
+    for remark in [*pipeline.remarks(spec), *policies.warnings(policy_of(spec), options.today)]:
         print(f"note: {remark}")
     return 0
 
@@ -321,6 +330,8 @@ def _report(options: argparse.Namespace) -> int:
     from audit_lib.errors import InputError
     from audit_lib.report import report
 
+    if options.policy:
+        return policies.report_under(options)
     if options.language != "en" and options.format is None:
         options.format = "html"
     if options.format is not None:

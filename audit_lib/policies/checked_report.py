@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal
 
 from audit_lib.documents.pages_seen import PageSeen, WebsiteKey
@@ -50,6 +50,14 @@ class CheckedReport:
         """Return the day of a time in the document."""
         stated = self.document.get(name)
         return datetime.fromisoformat(stated).date() if stated else None
+
+    @property
+    def last_day(self) -> date | None:
+        """The last day of the audit's window: whether a law was in force is asked of it."""
+        window = self.document.get("window")
+        if not window:
+            return None
+        return (datetime.fromisoformat(window["end"]) - timedelta(microseconds=1)).date()
 
     @property
     def no_audit(self) -> str | None:

@@ -17,6 +17,9 @@ from audit_lib.registry import did_you_mean
 IDENTITY: Final = ("schema", "name", "version", "as_of", "jurisdiction", "law", "short_law", "citations")
 """What no pack takes from another one."""
 
+OWN_ONLY: Final = ("in_force", "binds", "not_claimed", "changes")
+"""What is true of one law alone: another pack that does not say it has none."""
+
 _NAMES: Final = ("id", "name", "term")
 
 PackDocument = Mapping[str, Any]
@@ -47,7 +50,7 @@ def extended(own: PackDocument, base: PackDocument, where: str) -> dict[str, Any
     [{'name': 'unknown'}, {'name': 'median', 'value': 'known', 'cite': 's. 2'}]
     """
     faults = [f"{key}: each pack says its own" for key in IDENTITY if key not in own]
-    merged = _merged(own, base, "", faults)
+    merged = _merged(own, {key: value for key, value in base.items() if key not in OWN_ONLY}, "", faults)
     if faults:
         raise SpecError("\n".join(f"{where}: {fault}" for fault in faults))
     return {str(key): value for key, value in merged.items()}

@@ -17,6 +17,9 @@ from audit_lib.policies.stated_checks import STATED, STATED_CHECKS, stated
 from audit_lib.policies.timeline import Timeline
 from audit_lib.translation import known, mark, spoken, t
 
+_POST_CODES: Final = frozenset({"zip", "zip_code", "zipcode", "post_code", "postcode", "postal_code"})
+"""What a column of ZIP codes is called."""
+
 
 def _audit_date(case: CheckedReport) -> DutyAnswer:
     day = case.day("measured_at")
@@ -269,6 +272,16 @@ def _positions(case: CheckedReport) -> DutyAnswer:
     return "computed", t("{n} positions", n=len(parts))
 
 
+def _post_codes(case: CheckedReport) -> DutyAnswer:
+    columns = {name for table in case.tables for name in table["stratum"]} | set(case.spec.groups.axes)
+    by = sorted(name for name in columns if name.lower().replace("-", "_") in _POST_CODES)
+    if by:
+        return "computed", t("results by {columns}", columns=", ".join(by))
+    return "missing", t(
+        "nothing is split by ZIP code; add a column named zip_code to measure.strata, or vary it as an attribute"
+    )
+
+
 def _system_data(case: CheckedReport) -> DutyAnswer:
     status, found = _sealed(case)
     if status != "computed":
@@ -296,6 +309,7 @@ CHECKS: Final[Mapping[CheckName, Callable[[CheckedReport], DutyAnswer]]] = {
     "missingness_by_group": _missingness,
     "by_position": _positions,
     "system_data_kept": _system_data,
+    "post_codes_looked_at": _post_codes,
     **STATED_CHECKS,
 }
 """Name in a pack -> the check."""

@@ -15,6 +15,8 @@ from audit_lib.policies.contradictions import Contradiction, contradictions
 from audit_lib.policies.field_checks import CHECKS
 from audit_lib.policies.pack_schema import RequiredField
 from audit_lib.policies.policy import Policy
+from audit_lib.policies.standing import not_yet
+from audit_lib.translation import t
 
 if TYPE_CHECKING:
     from audit_lib.spec import AuditSpec
@@ -33,7 +35,8 @@ class FieldCheck:
     status : {"computed", "stated", "seen", "missing", "not met", "not applicable"}
         What the run's own artefacts show is computed; what the spec alone says is stated, and nothing checked it; of
         what is seen a page was there on a day. A duty that the facts break, or whose facts contradict each other, is
-        not met; one that the data or the design does not raise is not applicable.
+        not met; one that the data or the design does not raise is not applicable, and neither is one that the law does
+        not ask for yet on the last day of the window and that nothing here meets.
     found : str
         Where it is said or what it is; for a missing one, what to write and where; for one that is not met, the facts.
     """
@@ -84,6 +87,15 @@ def _checked(field: RequiredField, case: CheckedReport, contradicting: Sequence[
     status, found = CHECKS[field.check](case)
     if broken := [str(one) for one in contradicting if field.check in one.breaks]:
         status, found = "not met", "; ".join(broken)
+    if (later := not_yet(case.policy, case.last_day, field)) is not None:
+        if status in ("missing", "not met"):
+            status = "not applicable"
+        found = t(
+            "not in force yet on {day}: asked from {since}; {found}",
+            day=case.last_day,
+            since=later,
+            found=found,
+        )
     return FieldCheck(
         id=field.id, duty=field.duty, cite=field.cite, where=field.where, status=status, found=found
     )

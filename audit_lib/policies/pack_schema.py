@@ -28,7 +28,7 @@ CheckName = Literal[
     "test_data_allowed", "demographics_accepted", "independence_attested", "notice_given", "alternative_explained",
     "retention_published", "requests_explained", "model_described", "prompt_recorded", "plan_before_scores",
     "design_sealed", "demographics_known", "significance_beside", "purpose_stated", "missingness_by_group",
-    "by_position", "result_acted_on", "human_review_stated", "system_data_kept",
+    "by_position", "result_acted_on", "human_review_stated", "system_data_kept", "post_codes_looked_at",
 ]  # fmt: skip
 
 
@@ -53,6 +53,52 @@ class Citation(PackPart):
     seen: Sureness
 
 
+class InForce(PackPart):
+    """Since when a law applies, and what is not settled about that day.
+
+    Parameters
+    ----------
+    since : date
+        First day.
+    cite : str
+        What says so.
+    seen : {"primary", "secondary", "recalled"}
+        How sure that is.
+    doubt : str, optional
+        What is not settled about it, in a sentence.
+    """
+
+    since: date
+    cite: str
+    seen: Sureness
+    doubt: str | None = None
+
+
+class Bound(PackPart):
+    """Whom a law binds, in a sentence."""
+
+    text: str
+    cite: str
+    seen: Sureness
+
+
+class NotClaimed(PackPart):
+    """What is said of a law and is not in it, or not known: this pack does not claim it."""
+
+    name: str
+    text: str
+    cite: str
+
+
+class PackChange(PackPart):
+    """What one version of a pack changed, when, and by which source."""
+
+    version: str
+    day: date
+    change: str
+    source: str
+
+
 class Taxonomy(PackPart):
     """Whose categories these are, and of which date."""
 
@@ -68,6 +114,8 @@ class Clock(PackPart):
     ----------
     enforced : date, optional
         Since when it is enforced, where that is later than the law.
+    since : date, optional
+        Since when it applies, where that is another day than the law's.
     """
 
     name: str
@@ -80,6 +128,7 @@ class Clock(PackPart):
     status: str
     seen: Sureness
     enforced: date | None = None
+    since: date | None = None
 
     @model_validator(mode="after")
     def _check(self) -> Clock:
@@ -97,13 +146,14 @@ class Gate(PackPart):
 
 
 class Duty(PackPart):
-    """What a regime asks of somebody, in a sentence."""
+    """What a regime asks of somebody, in a sentence; `since` where it applies from another day than the law."""
 
     id: str
     of: str
     text: str
     cite: str
     seen: Sureness
+    since: date | None = None
 
 
 class PracticalTest(PackPart):
@@ -242,7 +292,7 @@ class GlossaryTerm(PackPart):
 
 
 class RequiredField(PackPart):
-    """One duty of the law, as a line of its checklist."""
+    """One duty of the law, as a line of its checklist; `since` where it applies from another day than the law."""
 
     id: str
     where: str
@@ -250,6 +300,7 @@ class RequiredField(PackPart):
     cite: str
     condition: str
     check: CheckName
+    since: date | None = None
 
 
 class Attestation(PackPart):

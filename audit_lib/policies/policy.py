@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import date
 from itertools import product
-from typing import Final, Literal, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
 from pydantic import Field, model_validator
 
@@ -15,6 +15,7 @@ from audit_lib.errors import SpecError
 from audit_lib.policies.pack_schema import (
     Attestation,
     Attribute,
+    Bound,
     Cells,
     Citation,
     Clock,
@@ -25,8 +26,11 @@ from audit_lib.policies.pack_schema import (
     GateName,
     GlossaryTerm,
     Guidance,
+    InForce,
     Level,
     NamedTexts,
+    NotClaimed,
+    PackChange,
     PackPart,
     PracticalTest,
     ProvenanceRule,
@@ -92,7 +96,12 @@ class Policy(PackPart):
     law: str
     short_law: str
     citations: tuple[Citation, ...] = Field(min_length=1)
+    in_force: InForce | None = None
+    binds: Bound | None = None
+    not_claimed: tuple[NotClaimed, ...] = ()
+    changes: tuple[PackChange, ...] = ()
     taxonomy: Taxonomy | None = None
+    further_attributes: bool = False
     attributes: tuple[Attribute, ...]
     families: tuple[Family, ...]
     tables: tuple[TableKind, ...]
@@ -130,7 +139,7 @@ class Policy(PackPart):
     @property
     def digest(self) -> str:
         """The SHA-256 (hex) of the whole pack, with all that it extends."""
-        return sha256(canonical_json(self.model_dump(mode="json", by_alias=True)))
+        return sha256(canonical_json(_said(self.model_dump(mode="json", by_alias=True))))
 
     @property
     def is_free(self) -> bool:
@@ -169,6 +178,12 @@ class Policy(PackPart):
             )
         if self.is_free:
             changes |= _free(groups)
+        elif self.further_attributes:
+            further = _of_spec(groups, set(groups.attributes) - set(self.attribute_names))
+            changes |= {
+                "attributes": (*self.attributes, *further),
+                "families": (*self.families, *map(_own_family, further)),
+            }
         return self.model_copy(update=changes) if changes else self
 
     def gate(self, name: GateName) -> Gate | None:
@@ -284,9 +299,18 @@ _OFTEN_NAMED: Final = (
 """Attributes and levels that specs often name, so that a page in another language does not name half in English."""
 
 
-def _free(groups: Groups) -> dict[str, object]:
-    """Attributes and families of the spec: each attribute by itself, then all of them together."""
-    attributes = tuple(
+_LATER: Final = {"in_force", "binds", "not_claimed", "changes", "further_attributes", "since"}
+"""Keys that packs did not have before: where one is not said, the pack's digest is what it was."""
+
+
+def _said(node: Any) -> Any:
+    if isinstance(node, dict):
+        return {key: _said(value) for key, value in node.items() if value or key not in _LATER}
+    return [_said(one) for one in node] if isinstance(node, list) else node
+
+
+def _of_spec(groups: Groups, names: Collection[str]) -> tuple[Attribute, ...]:
+    return tuple(
         Attribute(
             name=name,
             title=_words(name).capitalize(),
@@ -298,11 +322,20 @@ def _free(groups: Groups) -> dict[str, object]:
             ),
         )
         for name, levels in groups.attributes.items()
+        if name in names
     )
-    families = [
-        Family(name=a.name, title=a.title, attributes=(a.name,), cite=mark("groups.attributes of the spec"))
-        for a in attributes
-    ]
+
+
+def _own_family(one: Attribute) -> Family:
+    return Family(
+        name=one.name, title=one.title, attributes=(one.name,), cite=mark("groups.attributes of the spec")
+    )
+
+
+def _free(groups: Groups) -> dict[str, object]:
+    """Attributes and families of the spec: each attribute by itself, then all of them together."""
+    attributes = _of_spec(groups, groups.attributes)
+    families = [_own_family(one) for one in attributes]
     if len(attributes) > 1:
         families.append(
             Family(

@@ -12,6 +12,7 @@ from audit_lib.policies.checked_report import CheckedReport, DutyAnswer, DutySta
 from audit_lib.policies.clocks import add, notice_ends
 from audit_lib.policies.gates import reliance
 from audit_lib.policies.pack_schema import CheckName
+from audit_lib.policies.standing import since
 from audit_lib.policies.timeline import LAST, POSTED, Timeline
 from audit_lib.translation import known, mark, t
 
@@ -186,9 +187,26 @@ def _notice(case: CheckedReport) -> DutyAnswer:
             used=used[first],
             allowed=allowed,
         )
+    if allowed is None:  # a law that asks for a notice before the use, and for no days between them
+        return _before_use(case, notice.given)
     return STATED, t(
         "given {given}; use from {allowed}, later with holidays", given=notice.given, allowed=allowed
     )
+
+
+def _before_use(case: CheckedReport, given: str) -> DutyAnswer:
+    line = next(field for field in case.policy.required_fields if field.check == "notice_given")
+    used, owed = _times(case).used_days, since(case.policy, line)
+    for key, day in used.items():
+        asked = max(day, owed) if owed is not None else day
+        if asked < date.fromisoformat(given):
+            return "not met", t(
+                "use.notice.given is {given} and {key} is {used}: the notice comes before the use",
+                given=given,
+                key=key,
+                used=day,
+            )
+    return STATED, t("given {given}", given=given)
 
 
 def _alternative(case: CheckedReport) -> DutyAnswer:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from audit_lib.documents.earlier import EarlierAudit
-from audit_lib.report.content import gather
+from audit_lib.report.content import Content, gather
 from audit_lib.report.document import document_frame, with_metrics
 from audit_lib.report.earlier import earlier_audits
 from audit_lib.report.html import render_html
@@ -18,7 +18,7 @@ from audit_lib.report.signature import Signature
 from audit_lib.report.tables import answers_csv, estimates_csv, tables_csv
 from audit_lib.run import Run, StageOutput
 
-__all__ = ["EarlierAudit", "Signature", "report"]
+__all__ = ["EarlierAudit", "Signature", "rendered", "report"]
 
 
 def report(
@@ -49,7 +49,11 @@ def report(
     EvidenceError
         If a number does not follow from its own counts.
     """
-    content = gather(run, earlier_audits(run) if earlier is None else earlier, signature)
+    return rendered(run, gather(run, earlier_audits(run) if earlier is None else earlier, signature))
+
+
+def rendered(run: Run, content: Content) -> StageOutput:
+    """Return every form of a report from its content."""
     pages = {"report": make_page(content)}
     for language in run.spec.report.languages:
         pages[f"report.{language}"], untranslated = page_in(language, content)

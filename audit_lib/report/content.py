@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import date, datetime, timedelta
 from typing import Any, Final, Literal, TypeVar, cast
 
 import pyarrow as pa
@@ -21,7 +21,7 @@ from audit_lib.documents.design import Design
 from audit_lib.documents.earlier import EarlierAudit
 from audit_lib.documents.journal import JournalAtPlan
 from audit_lib.documents.metrics import Metrics, PrintedMetrics
-from audit_lib.documents.plan import Plan
+from audit_lib.documents.plan import Plan, PolicyVersion
 from audit_lib.documents.sample import Sample
 from audit_lib.documents.store_lock import StoreLock
 from audit_lib.documents.validation import Validation
@@ -79,6 +79,8 @@ class Content:
     store_lock: StoreLock | None = None
     archived_metrics: bytes | None = None
     """``metrics.json`` as it lies there, where all of it may be printed."""
+    planned_under: PolicyVersion | None = None
+    """The pack of the plan, where the page is of another one (`audit_lib.report.under_pack`)."""
 
     @property
     def status(self) -> Literal["signed", "not signed"]:
@@ -144,6 +146,11 @@ class Content:
         return [one.id for one in self.policy.attestations if one.text in said]
 
     @property
+    def last_day(self) -> date:
+        """The last day of the window: whether a law was in force is asked of it."""
+        return (self.key.window.end - timedelta(microseconds=1)).date()
+
+    @property
     def timeline(self) -> Timeline:
         """The facts of law: first use, audits, data, notice, posting and signature."""
         occurred, signed = self.sample.occurred, self.signature
@@ -180,10 +187,17 @@ class Content:
         return words.get("title_contradicted", unsigned) if contradicted else unsigned
 
 
-def gather(run: Run, earlier: Sequence[EarlierAudit] = (), signature: Signature | None = None) -> Content:
+def gather(
+    run: Run,
+    earlier: Sequence[EarlierAudit] = (),
+    signature: Signature | None = None,
+    *,
+    metrics: bytes | None = None,
+) -> Content:
     """Read what the report needs from the run's complete stages.
 
     Where the policy hides small cells, they are gone from what is given back: no output can print them.
+    `metrics` are those of the spec's policy where it is another than the one that the run was planned under.
 
     Raises
     ------
@@ -194,12 +208,12 @@ def gather(run: Run, earlier: Sequence[EarlierAudit] = (), signature: Signature 
     """
     policy = policy_of(run.spec)
     shards = _complete_shards(run)
-    archived = run.stage("metrics").read("metrics.json")
+    archived = run.stage("metrics").read("metrics.json") if metrics is None else metrics
     measured = decode(Metrics, archived, f"{run.uri}/metrics/metrics.json")
     kinds = {kind.name for kind in policy.tables}
     tables = tuple(read_table(table, policy) for table in measured.tables if table.kind in kinds)
     told = _without_rare_values(measured, policy.cells.small)
-    metrics, hidden = printable(told, run.spec, policy)
+    printed, hidden = printable(told, run.spec, policy)
     sample = _without_rare_values(_read(run, Sample, "sample", "sample.json"), policy.cells.small)
     validation = _read(run, Validation, "validation", "validation.json")
     if hidden:
@@ -214,7 +228,7 @@ def gather(run: Run, earlier: Sequence[EarlierAudit] = (), signature: Signature 
         sample=sample,
         design=_read(run, Design, "variants", "design.json"),
         validation=validation,
-        metrics=metrics,
+        metrics=printed,
         tables=tables,
         models=_models(run, shards),
         prompt_digest=None if prompt is None else sha256(prompt),
@@ -230,7 +244,7 @@ def gather(run: Run, earlier: Sequence[EarlierAudit] = (), signature: Signature 
         plan_signature=read_plan_signature(run),
         journal=_journal(run),
         store_lock=read_store_lock(run),
-        archived_metrics=archived if metrics is measured else None,
+        archived_metrics=archived if printed is measured else None,
     )
 
 

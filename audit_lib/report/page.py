@@ -12,6 +12,7 @@ from audit_lib.report.sections.attempts import attempts
 from audit_lib.report.sections.experiment import experiment
 from audit_lib.report.sections.framework import framework
 from audit_lib.report.sections.history import earlier_audits, history
+from audit_lib.report.sections.law import law
 from audit_lib.report.sections.leakage import leakage
 from audit_lib.report.sections.margins import margins
 from audit_lib.report.sections.method import caveats, checklist, decisions, evidence, terms
@@ -62,14 +63,17 @@ def make_page(content: Content) -> Page:
         margins(content),
     ]
     sections += [pairwise_answers(content), other_rate_tables(content)]
-    sections += [history(content), decisions(content), unawareness(content), framework(content)]
+    followed = content.planned_under is None  # earlier audits were read under the plan's pack
+    sections += [history(content)] if followed else []
+    sections += [decisions(content), unawareness(content), framework(content)]
     sections += [
+        law(content),
         checklist(content),
         periods(content),
         caveats(content),
         attempts(content),
         evidence(content),
-        earlier_audits(content),
+        earlier_audits(content) if followed else None,
         terms(content),
     ]
     return Page(

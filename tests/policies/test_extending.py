@@ -25,11 +25,18 @@ MOST_REPEATED = 0.2
 LENIENT = {"minimum_answered_share": 0.5, "maximum_answered_gap": 0.5}
 
 RESOLVED = {
-    "california_crd": "1.2.0 54698fba3d2716d43dcedee42b9e2bc74df298bb0a055a68e68c3989f102cab2",
-    "eu_ai_act_annex_iii": "1.2.0 159a21b8d4b7451ecf3d3ccfa40a15c91c86c78771da2e7304cfffb5f4438a3a",
+    "california_cppa": "1.0.0 207d99bfa1932e92e06c7f1cf5c8b8d3dca1e7d6563f826e1b014d1eee1ccd1f",
+    "california_crd": "1.3.0 6999543ec19ea5195b3d815bb8b89aed18ce9089eef14d43c11f081ac8e79b68",
+    "colorado_sb26_189": "1.0.0 b8a6e235d2db906a498d4d58617ce4182a19694627f1ec9d97e30998076b17c9",
+    "connecticut_sb5": "1.0.0 9d0846d096300bcadac24a06cbf37955ee466bcc773ca79322771e187e3ebf28",
+    "eu_ai_act_annex_iii": "1.3.0 f753d89c5201c8f13a42f9380b8853d426b435c771848a1f00c6a064890b01c5",
     "generic": "1.2.0 3c4160714a91a9a600543fd0ca9072a603e65b6e07b879d1a27afc123ce97d33",
-    "nyc_ll144": "1.3.0 55d9f310f5f434cc9ec9d4747fa3e5effb8e9ab07a44c38270456871ccf52291",
-    "us_ugesp": "1.2.0 47a3ae4c8e6b787574115e7f1c3ab3324c8f0fc078814800782062b8adcbf52f",
+    "illinois_hb3773": "1.0.0 e10455f33c76f5cc82a8bf5479447c7f51f34f664228644e980cdfe7ce6d0146",
+    "new_jersey_13_16": "1.0.0 aa063a75a6390409ccce2f3bb0422dccfcdc4c33fefdc3ad6fb56ff06cf2e5b4",
+    "nyc_ll144": "1.4.0 d89c6d178bff446e4041e498a5bd9b1a81ce7d2540fc1151645348e431951476",
+    "ontario_esa": "1.0.0 e44b64cb7329df065f62d071b68e251de0b6d96837a52d839302f3cdba20b45f",
+    "texas_hb149": "1.0.0 9e4437db492cd29453a140527d4ae6688713a63c43c10051be30b827b8cd81d0",
+    "us_ugesp": "1.3.0 f1f2cbd46d5f8ca14053d52beb92efa32dfe00ef7156b4fc6cc5a4279365bac1",
 }
 """Version and digest of each pack with all that it extends: a pack that changes gets another version."""
 

@@ -66,21 +66,23 @@ def decisions(content: Content) -> Section:
                 t("Small cell"),
                 text(_small(content)),
             ),
-            (
-                t("Policy"),
-                text(
-                    t(
-                        "{policy} {version}, as of {day}",
-                        policy=policy.name,
-                        version=policy.version,
-                        day=day(policy.as_of),
-                    )
-                ),
-            ),
+            (t("Policy"), text(_policy(content))),
         )
     )
     lead = Paragraph(text(plan_words(content)))
     return Section("decisions", plan_title(content), (lead, facts, switches, _power(content)))
+
+
+def _policy(content: Content) -> str:
+    policy, planned = content.policy, content.planned_under
+    words = t(
+        "{policy} {version}, as of {day}", policy=policy.name, version=policy.version, day=day(policy.as_of)
+    )
+    if planned is None:
+        return words
+    return t(
+        "{planned} in the plan; here {policy}", planned=f"{planned.name} {planned.version}", policy=words
+    )
 
 
 def _name(metric: str) -> str:
@@ -177,14 +179,8 @@ def caveats(content: Content) -> Section:
 def evidence(content: Content) -> Section:
     """The run's key, the digests, and the command that checks them."""
     key = content.key
-    lead = t(
-        "Every artefact of this run is archived with its SHA-256. The command below needs no network and no "
-        "trust in whoever published this page. It hashes everything again and recomputes every number here from the "
-        "archived scores."
-    )
     blocks: list[Block] = [
-        Paragraph(text(lead)),
-        CommandLine(f"audit verify <store>/{key.prefix}"),
+        *_checked_by(content),
         Paragraph(
             filled(
                 t(
@@ -217,6 +213,27 @@ def evidence(content: Content) -> Section:
         ),
     ]
     return Section("evidence", t("Check it yourself"), tuple(blocks))
+
+
+def _checked_by(content: Content) -> tuple[Block, ...]:
+    """Say which command checks the page: of another pack than the plan's, one more makes it again."""
+    run = f"<store>/{content.key.prefix}"
+    if content.planned_under is None:
+        lead = t(
+            "Every artefact of this run is archived with its SHA-256. The command below needs no network and no "
+            "trust in whoever published this page. It hashes everything again and recomputes every number here from "
+            "the archived scores."
+        )
+        return Paragraph(text(lead)), CommandLine(f"audit verify {run}")
+    lead = t(
+        "Every artefact of this run is archived with its SHA-256. The first command below hashes everything again and "
+        "recomputes the sealed report from the archived scores; the second computes this page from them again."
+    )
+    return (
+        Paragraph(text(lead)),
+        CommandLine(f"audit verify {run}"),
+        CommandLine(f"audit report {run} --policy {content.policy.name}"),
+    )
 
 
 _DIGESTS_HIDDEN: Final = mark(

@@ -20,6 +20,7 @@ from audit_lib.report.leading import (
     picked,
 )
 from audit_lib.report.numbers import guarded, interval, percent
+from audit_lib.report.sections.law import not_in_force, other_pack
 from audit_lib.report.sections.strongest_evidence import distinguishable_ratios, strongest_evidence
 from audit_lib.report.sections.what_was_varied import experiment_words
 from audit_lib.report.table_names import category_name, kind_name
@@ -42,6 +43,10 @@ def summary(content: Content) -> Section:
         notices.append(
             Notice(t("Demographics that the law does not accept"), text(t(policy.wording["refused"])))
         )
+    if (other := other_pack(content)) is not None:
+        notices.append(other)
+    if (early := not_in_force(content)) is not None:
+        notices.append(early)
     rows = content.metrics.rows
     examined = t(
         "{total:,} decisions of {model} were examined over {groups} groups ({attributes}).",
