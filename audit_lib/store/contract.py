@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import BinaryIO, Final, NamedTuple, Protocol
 
@@ -64,7 +64,7 @@ class Store(Protocol):
     def list(self, prefix: str) -> list[str]:
         """Return the keys in the folder `prefix` and below it, sorted; of the root for an empty one."""
 
-    def list_between(self, prefix: str, first: str, last: str) -> list[str]:
+    def list_between(self, prefix: str, first: str, last: str) -> Sequence[str]:
         """Return the keys of `list` in the folders of `prefix` from ``first/`` to ``last/``, and look at no other."""
 
     def listed(self, prefix: str) -> dict[str, ListedObject] | None:

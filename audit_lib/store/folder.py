@@ -135,7 +135,7 @@ class LocalStore:
             if not name.startswith(TEMPORARY)
         )
 
-    def list_between(self, prefix: str, first: str, last: str) -> list[str]:
+    def list_between(self, prefix: str, first: str, last: str) -> Sequence[str]:
         """Return the keys of `list` in the folders of `prefix` from ``first/`` to ``last/``, and look at no other."""
         start = f"{prefix.rstrip('/')}/" if prefix.rstrip("/") else ""
         names = [name for name in self.folders(prefix) if f"{first}/" <= f"{name}/" <= f"{last}/"]

@@ -169,7 +169,7 @@ class S3Store:
         """Return the keys in the folder `prefix` and below it, sorted."""
         return sorted(key for key, _ in self._listed(prefix, _written))
 
-    def list_between(self, prefix: str, first: str, last: str) -> list[str]:
+    def list_between(self, prefix: str, first: str, last: str) -> Sequence[str]:
         """Return the keys of `list` in the folders of `prefix` from ``first/`` to ``last/``, and look at no other."""
         start = f"{prefix.rstrip('/')}/" if prefix.rstrip("/") else ""
         found = (key.removeprefix(start).split("/") for key, _ in self._listed(prefix, _written, first, last))

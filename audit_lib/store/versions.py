@@ -139,7 +139,7 @@ class FirstVersions(S3Store):
         """Return the keys that have a version, in the folder `prefix` and below it, sorted."""
         return sorted(key for key, found in self._below(prefix).items() if found.versions)
 
-    def list_between(self, prefix: str, first: str, last: str) -> list[str]:
+    def list_between(self, prefix: str, first: str, last: str) -> Sequence[str]:
         """Return the keys of `list` in the folders of `prefix` from ``first/`` to ``last/``."""
         start = f"{prefix.rstrip('/')}/" if prefix.rstrip("/") else ""
         below = ((key, key.removeprefix(start).split("/")) for key in self.list(prefix))
