@@ -18,7 +18,13 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Final
 
-from audit_lib.errors import AuditError, IncompleteRunError, NotFoundError, ValidationFailedError
+from audit_lib.errors import (
+    AuditError,
+    EvidenceError,
+    IncompleteRunError,
+    NotFoundError,
+    ValidationFailedError,
+)
 from audit_lib.run import SUCCESS, Run, StageFolder, StageOutput
 from audit_lib.spec import AuditSpec, load_spec
 from audit_lib.spec_check import check_parts
@@ -73,6 +79,8 @@ def open_run(
     ------
     SpecError
         If the spec is wrong.
+    EvidenceError
+        If something of the run was deleted or written over in a bucket that keeps versions.
     """
     spec = load_spec(spec_path)
     check_parts(spec)
@@ -81,9 +89,26 @@ def open_run(
     if names_per_cell is not None:
         spec = spec.override("perturb", names_per_cell=names_per_cell)
     run = Run.open(spec, window, root, notify)
+    _refuse_later_versions(run)
     if not run.stage("plan").is_complete():  # what was planned goes on, on any day
         _check_facts(spec, None, window)
     return run
+
+
+def _refuse_later_versions(run: Run) -> None:
+    """Refuse to go on with a run that somebody changed: what was hidden would be made again, as if it had not been."""
+    if not run.store.root.startswith("s3://"):
+        return
+    from audit_lib.store.versions import FirstVersions, as_first_written
+
+    first, _ = as_first_written(run.store.root)
+    if isinstance(first, FirstVersions) and (later := first.later(run.prefix)):
+        said = "\n".join(f"  {one.key}: {one.detail}" for one in later[:10])
+        more = f"\n  and {len(later) - 10} more" if len(later) > 10 else ""
+        raise EvidenceError(
+            f"{run.uri}: was changed in its bucket, and a run is written once. Find who did it; `audit verify` checks "
+            f"what was written first.\n{said}{more}"
+        )
 
 
 def load_run(

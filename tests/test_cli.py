@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from audit_lib.cli.main import main
+from audit_lib.cli.main import _parser, main
 from audit_lib.spec import AuditSpec
 from audit_lib.spec_schema import spec_schema
 from tests.inputs import recorded_audit
@@ -25,6 +27,29 @@ def test_no_command_prints_help(capsys: pytest.CaptureFixture[str]) -> None:
     out = capsys.readouterr().out
     for command in ("init", "validate", "run", "report", "verify"):
         assert command in out
+
+
+def parsers(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    yield parser
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for one in action.choices.values():
+                yield from parsers(one)
+
+
+def test_every_command_that_prints_json_has_the_same_option_for_it() -> None:
+    found = 0
+    for parser in parsers(_parser()):
+        options = {name: action for action in parser._actions for name in action.option_strings}
+        named = [name for name in ("--format", "--json") if name in options]
+        if not named or parser.prog == "audit report":  # whose forms are files
+            continue
+        found += 1
+        assert named == ["--format", "--json"], parser.prog
+        assert tuple(options["--format"].choices or ()) == ("text", "json"), parser.prog
+        assert options["--json"].help == argparse.SUPPRESS and options["--json"].dest == "format", parser.prog
+        assert parser.get_default("format") == "text", parser.prog
+    assert found == 10
 
 
 @pytest.mark.parametrize(

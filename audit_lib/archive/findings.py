@@ -148,7 +148,8 @@ class Verification:
             lines.append(f"  {self.encrypted}")
         if self.not_recomputable or self.unrecomputed:
             lines.append(
-                f"  not recomputable: {self.not_recomputable} score records; not computed again: "
+                f"  not recomputable: {self.not_recomputable} score record{'s' * (self.not_recomputable != 1)}; "
+                "not computed again: "
                 f"{', '.join(self.unrecomputed)}"
             )
         if self.failed:

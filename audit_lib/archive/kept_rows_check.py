@@ -15,7 +15,7 @@ from audit_lib.privacy.applicant_keys import configured_keys
 from audit_lib.privacy.vault import Vault
 from audit_lib.run import Run
 
-_ROW_BY_ROW: Final = ("pointwise", "listwise")
+ROW_BY_ROW: Final = ("pointwise", "listwise")
 """Tasks whose scores each follow from one request; a pairwise score is of all pairs, erased ones too."""
 
 
@@ -38,7 +38,7 @@ def check_kept_rows(work: Work, run: Run, shards: list[str], manifest: Manifest 
     from audit_lib.score.shard_plan import requests_in
 
     keys = configured_keys(run.key.audit)
-    if keys is None or manifest is None or run.spec.task not in _ROW_BY_ROW:
+    if keys is None or manifest is None or run.spec.task not in ROW_BY_ROW:
         return 0
     vault = Vault(keys, lambda stage, name: kept.stage(stage).read(name), skips_erased=True)
     kept = replace(run, withheld={}, vault=vault)

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from audit_lib.cli.shared import AddCommand, notify, store_option
+from audit_lib.cli.shared import AddCommand, json_option, notify, store_option
 from audit_lib.results import Undefined
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def add_command(command: AddCommand) -> None:
         help="windows to compare with, instead of the baseline's",
     )
     attribute.add_argument("--texts", action="store_true", help="compare the sampled texts too")
-    attribute.add_argument("--json", action="store_true", help="print the whole documents instead")
+    json_option(attribute, "what was found (json: the whole documents)")
     store_option(attribute)
 
 
@@ -59,7 +59,7 @@ def _attribute(options: argparse.Namespace) -> int:
         texts=options.texts,
         notify=notify,
     )
-    if options.json:
+    if options.format == "json":
         print(json.dumps([one.as_dict() for one in found.attributions], indent=2, ensure_ascii=False))
     else:
         for one in found.attributions:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from audit_lib.cli.shared import AddCommand, notify, store_option
+from audit_lib.cli.shared import AddCommand, counted, notify, store_option
 from audit_lib.documents.privacy import PrivacyLevel
 from audit_lib.privacy.levels import DEFAULT, LEVELS, is_fuller
 
@@ -60,10 +60,11 @@ def _export(options: argparse.Namespace) -> int:
         out = "_".join(uri.rstrip("/").split("/")[-3:]) + ".zip"
     level = _level(uri, options.privacy)
     made = export_run(uri, Path(out), notify, level=level)
-    print(f"wrote {made.path}: {made.files} files, {made.size:,} bytes, level {level}")
+    print(f"wrote {made.path}: {counted(made.files, 'file')}, {made.size:,} bytes, level {level}")
     if made.withheld:
         print(
-            f"withheld: {made.withheld} files, whose digests stay in the manifest; --privacy names another level"
+            f"withheld: {counted(made.withheld, 'file')}, whose digests stay in the manifest; --privacy names another "
+            "level"
         )
     print(f"SHA-256 of its tagmanifest-sha256.txt, which covers all of it: {made.tag_manifest_sha256}")
     return 0

@@ -7,7 +7,7 @@ import json
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from audit_lib.cli.shared import AddCommand, check_audit, notify, store_option
+from audit_lib.cli.shared import AddCommand, check_audit, json_option, notify, store_option
 
 if TYPE_CHECKING:
     from audit_lib.documents.events import Event
@@ -25,7 +25,7 @@ def add_commands(command: AddCommand) -> None:
     )
     events.add_argument("audit", nargs="?", help="name of an audit in the store; default: every audit")
     events.add_argument("--open", action="store_true", help="leave out what is over")
-    events.add_argument("--json", action="store_true", help="print them as JSON")
+    json_option(events, "an event")
     store_option(events)
 
     acknowledge = command(
@@ -63,7 +63,7 @@ def _events(options: argparse.Namespace) -> int:
             unclear += 1
             continue
         listed += found
-    if options.json:
+    if options.format == "json":
         print(json.dumps(listed, indent=2, ensure_ascii=False))
     else:
         for one in listed:

@@ -7,7 +7,15 @@ from datetime import date
 from pathlib import Path
 
 from audit_lib.cli import verify_all
-from audit_lib.cli.shared import AddCommand, date_of, notify, run_at, sha256_of, write_private
+from audit_lib.cli.shared import (
+    AddCommand,
+    date_of,
+    json_option,
+    notify,
+    run_at,
+    sha256_of,
+    write_private,
+)
 from audit_lib.privacy.levels import LABEL, LEVELS, is_fuller
 
 
@@ -89,7 +97,7 @@ def add_commands(command: AddCommand) -> None:
         "Exit code 1: an error or a warning was found; 2: the file cannot be read.",
     )
     checked.add_argument("file", help="saved HTML page, CSV tables or PDF")
-    checked.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
+    json_option(checked)
     checked.add_argument(
         "--policy",
         default="nyc_ll144",
@@ -148,7 +156,7 @@ def _verify_one(options: argparse.Namespace) -> int:
         less = f"is a copy of level {verification.level}, and {options.level} was asked for"
         found = EvidenceFinding(kind="level", path=LABEL, detail=less)
         verification = replace(verification, findings=(*verification.findings, found))
-    print(verification_json(verification) if options.json else verification.summary())
+    print(verification_json(verification) if options.format == "json" else verification.summary())
     if verification.unchecked:
         return 2
     return 0 if verification.ok else 1

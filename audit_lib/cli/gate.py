@@ -10,7 +10,7 @@ import traceback
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, NoReturn
 
-from audit_lib.cli.shared import AddCommand, notify, positive, store_option
+from audit_lib.cli.shared import AddCommand, json_option, notify, positive, store_option
 from audit_lib.errors import AuditError, InputError
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def add_command(command: AddCommand) -> None:
     gate.add_argument(
         "--limit", type=positive, metavar="N", help="most prompts that are asked (default: the whole sample)"
     )
-    gate.add_argument("--json", action="store_true", help="print the record instead")
+    json_option(gate, "the verdict (json: its record)")
     gate.add_argument(
         "--dry-run", action="store_true", help="say what it can cost, and ask nothing; exit code 3"
     )
@@ -88,7 +88,7 @@ def _gate(options: argparse.Namespace) -> int:
         traceback.print_exc()
         print("audit: no verdict: a fault of audit_lib, above", file=sys.stderr)
         return REFUSED
-    if options.json:
+    if options.format == "json":
         print(json.dumps(record.as_dict() | {"record": where}, indent=2, ensure_ascii=False))
     else:
         print("\n".join([*verdict_lines(record), f"record    {where}"]))

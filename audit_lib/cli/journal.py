@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from audit_lib.cli.shared import AddCommand, check_audit, sha256_of, store_option
+from audit_lib.cli.shared import AddCommand, check_audit, counted, sha256_of, store_option
 
 if TYPE_CHECKING:
     from audit_lib.documents.journal import JournalEntry
@@ -67,6 +67,7 @@ def _journal(options: argparse.Namespace) -> int:
     from audit_lib.documents.journal import entry_digest
     from audit_lib.journal_lines import entries_after, journal_lines
     from audit_lib.signing.check_journal import check_all
+    from audit_lib.signing.journal_gone import find_gone
     from audit_lib.store.versions import as_first_written
 
     heads = [*options.head, *([options.older] if options.older else [])]
@@ -76,6 +77,8 @@ def _journal(options: argparse.Namespace) -> int:
     if not heads:
         check_audit(store, options.audit)  # with a head its absence is a finding
     entries, found = check_all(store, options.audit, heads)
+    if not entries and not found.findings:
+        find_gone(store, options.audit, found)
     chosen = entries
     if options.older and not found.findings:
         chosen = entries_after(entries, options.older)
@@ -88,14 +91,14 @@ def _journal(options: argparse.Namespace) -> int:
     if entries:
         print(f"head {entry_digest(entries[-1])}")
     elif not found.findings:
-        print(f"{options.audit}: nothing is entered")
+        print(f"{options.audit}: nothing is entered, and nothing in the store names an entry")
     if found.findings:
         return 1
     if options.older:
-        print(f"extends {options.older} by {len(chosen)} entries")
+        print(f"extends {options.older} by {counted(len(chosen), 'entry', 'entries')}")
     if options.out:
         Path(options.out).write_bytes(journal_lines(chosen))
-        print(f"wrote {options.out}: {len(chosen)} entries")
+        print(f"wrote {options.out}: {counted(len(chosen), 'entry', 'entries')}")
     return 0
 
 
@@ -114,7 +117,7 @@ def _verify(options: argparse.Namespace) -> int:
             raise EvidenceError("it has no entries")
         if options.older:
             after = entries_after(entries, options.older, options.audit)
-            said = f"extends {options.older} by {len(after)} entries"
+            said = f"extends {options.older} by {counted(len(after), 'entry', 'entries')}"
         else:
             check_extends(entries, None, audit=options.audit)
             said = "whole from the first entry on; give --from with a head that you knew to see that it is the same"
@@ -124,7 +127,7 @@ def _verify(options: argparse.Namespace) -> int:
     except EvidenceError as error:
         print(f"{options.file}: NOT VERIFIED: {error}")
         return 1
-    print(f"{options.file}: {len(entries)} entries, {said}")
+    print(f"{options.file}: {counted(len(entries), 'entry', 'entries')}, {said}")
     print(f"head {head}")
     return 0
 

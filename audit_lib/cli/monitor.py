@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from audit_lib.cli.shared import AddCommand, check_audit, notify, store_option
+from audit_lib.cli.shared import AddCommand, check_audit, json_option, notify, store_option
 from audit_lib.errors import InputError
 from audit_lib.results import Undefined
 
@@ -52,7 +52,7 @@ def add_commands(command: AddCommand) -> None:
         "baseline that was decided cannot be used.",
     )
     trend.add_argument("audit", help="name of an audit in the store")
-    trend.add_argument("--json", action="store_true", help="print the whole document instead")
+    json_option(trend, "the trend (json: the whole document)")
     trend.add_argument(
         "--verify",
         action="store_true",
@@ -169,7 +169,7 @@ def _trend(options: argparse.Namespace) -> int:
         _check_signature(store, read_baselines(store, options.audit)[-1:], options)
     followed = follow_audit(store, options.audit, notify, verify=options.verify)
     document = followed.sequences
-    if options.json:
+    if options.format == "json":
         print(json.dumps(document.as_dict(), indent=2, ensure_ascii=False))
     else:
         print("\n".join(_lines(document, bool(options.trust))))

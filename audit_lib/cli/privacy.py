@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from audit_lib.cli.shared import AddCommand, run_at, write_private
+from audit_lib.cli.shared import AddCommand, counted, run_at, write_private
 
 
 def add_commands(command: AddCommand) -> None:
@@ -43,7 +43,11 @@ def _erase(options: argparse.Namespace) -> int:
     keys = configured_keys(audit)
     if keys is None:
         raise InputError(f"{KEYS} is not set: there are no keys here to erase")
-    made = keys.erase(options.application, options.reason)
+    before = keys.erasure(keys.name_of(options.application))
+    made = keys.erase(options.application, options.reason)  # also again: the first may have been killed
+    if before is not None:
+        print(f"already erased on {before.at}: key {made.key} of audit {audit}; the reason given then stands")
+        return 0
     print(f"erased: key {made.key} of audit {audit}, on {made.at}")
     print("left: rows without texts and ids (evidence/redacted), and whatever was handed on before")
     return 0
@@ -55,5 +59,8 @@ def _access(options: argparse.Namespace) -> int:
     content = personal_data(run_at(options.run), options.application)
     proved, questions = check_personal_data(content, options.out)
     write_private(Path(options.out), content)
-    print(f"wrote {options.out}: {proved.records} score records with their proof, {questions} questions")
+    print(
+        f"wrote {options.out}: {counted(proved.records, 'score record')} with proof, "
+        f"{counted(questions, 'question')}"
+    )
     return 0

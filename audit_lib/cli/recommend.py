@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from audit_lib.cli.shared import AddCommand, find_run, store_option
+from audit_lib.cli.shared import AddCommand, find_run, json_option, store_option
 
 if TYPE_CHECKING:
     from audit_lib.measure.availability import Availability
@@ -32,7 +32,7 @@ def add_command(command: AddCommand) -> None:
         "each recommended metric it says: measured, possible with what, or not possible and why",
     )
     store_option(advice)
-    advice.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
+    json_option(advice)
 
 
 def _recommend(options: argparse.Namespace) -> int:

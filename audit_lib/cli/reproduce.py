@@ -8,7 +8,7 @@ import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from audit_lib.cli.shared import AddCommand, notify, positive, store_option
+from audit_lib.cli.shared import AddCommand, json_option, notify, positive, store_option
 from audit_lib.errors import AuditError, InputError
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def add_command(command: AddCommand) -> None:
         metavar="FILE",
         help="public keys or a trust file, as for `audit verify`",
     )
-    again.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
+    json_option(again)
     store_option(again)
 
 

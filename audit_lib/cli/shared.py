@@ -41,6 +41,34 @@ def store_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def json_option(
+    parser: argparse.ArgumentParser | argparse._ArgumentGroup, what: str = "what is found"
+) -> None:
+    """Add the option that prints JSON, ``--format json``; ``--json`` says the same in what people wrote before."""
+    parser.add_argument(
+        "--format", choices=("text", "json"), default="text", help=f"how {what} is printed (default: text)"
+    )
+    parser.add_argument(
+        "--json",
+        dest="format",
+        action="store_const",
+        const="json",
+        default=argparse.SUPPRESS,
+        help=argparse.SUPPRESS,
+    )
+
+
+def counted(number: int, one: str, several: str | None = None) -> str:
+    """Say how many there are.
+
+    Examples
+    --------
+    >>> counted(1, "record"), counted(2000, "record"), counted(0, "entry", "entries")
+    ('1 record', '2,000 records', '0 entries')
+    """
+    return f"{number:,} {one if number == 1 else several or f'{one}s'}"
+
+
 def positive(text: str) -> int:
     """Read a positive whole number."""
     if not text.isdecimal() or int(text) < 1:

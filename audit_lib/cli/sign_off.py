@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from audit_lib.cli.shared import AddCommand, date_of, find_run, notify, store_option
+from audit_lib.cli.shared import AddCommand, counted, date_of, find_run, notify, store_option
 
 if TYPE_CHECKING:
     from audit_lib.run import Run
@@ -17,7 +17,7 @@ def add_commands(command: AddCommand) -> None:
     keygen = command(
         "keygen",
         _keygen,
-        "Make an auditor's key pair",
+        "Make a key pair that signs: an auditor's, or that of runs (AUDIT_SIGNER)",
         "The private key is encrypted if AUDIT_SIGNING_PASSPHRASE is set. Give the .pub file to whoever verifies.",
     )
     keygen.add_argument("file", help="where the private key goes; the public one lies next to it as FILE.pub")
@@ -144,7 +144,7 @@ def _publish(options: argparse.Namespace) -> int:
 
     trusted = [load_public_key(Path(path)) for path in options.trust]
     done = publish(options.store, base=options.base, airflow=options.airflow, trusted=trusted, notify=notify)
-    print(f"{done.uri}: {done.files} files, {done.written} new or changed")
+    print(f"{done.uri}: {counted(done.files, 'file')}, {done.written:,} new or changed")
     day = options.as_of or datetime.now(UTC).date()
     for one in done.validity:
         print(f"WARNING {one.on(day)}" if one.is_past(day) else one.on(day))

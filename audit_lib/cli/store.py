@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from datetime import UTC, datetime, time, timedelta
 
-from audit_lib.cli.shared import AddCommand, date_of, notify, store_option
+from audit_lib.cli.shared import AddCommand, counted, date_of, json_option, notify, store_option
 
 
 def add_command(command: AddCommand) -> None:
@@ -26,7 +26,7 @@ def add_command(command: AddCommand) -> None:
         "weaker locks, parts, legal holds. Exit code 1: it does not lock evidence.",
     )
     probe.set_defaults(action=_probe)
-    probe.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
+    json_option(probe)
     store_option(probe)
 
     extend = actions.add_parser(
@@ -79,16 +79,20 @@ def _probe(options: argparse.Namespace) -> int:
 
 def _extend(options: argparse.Namespace) -> int:
     from audit_lib.archive.retain import extend_all, extend_run
-    from audit_lib.errors import SpecError
+    from audit_lib.errors import InputError, SpecError
 
     if options.run is None and options.until is not None:
         raise SpecError("--until is for one run: name it")
     day = options.until
+    if day is not None and day < datetime.now(UTC).date():
+        raise InputError(
+            f"--until {day}: is past, and a lock is only made longer; name a day that is to come"
+        )
     until = None if day is None else datetime.combine(day + timedelta(days=1), time(), UTC)
     found = extend_all(options.store, notify) if options.run is None else extend_run(options.run, until)
     print(
-        f"{found.runs} runs, {found.files} files: {found.extended} locks extended, {found.unlocked} of them of files "
-        "that had none"
+        f"{counted(found.runs, 'run')}, {counted(found.files, 'file')}: {counted(found.extended, 'lock')} extended, "
+        f"{found.unlocked:,} of them of files that had none"
     )
     return 1 if found.faults else 0
 
@@ -105,5 +109,8 @@ def _set_hold(options: argparse.Namespace, *, on: bool) -> int:
     from audit_lib.archive.retain import hold_run
 
     made = hold_run(options.run, on=on, reason=options.reason, by=options.by)
-    print(f"{made.run}: {made.files} files are {'held' if made.on else 'no longer held'}, since {made.at}")
+    are = "is" if made.files == 1 else "are"
+    print(
+        f"{made.run}: {counted(made.files, 'file')} {are} {'held' if made.on else 'no longer held'}, since {made.at}"
+    )
     return 0

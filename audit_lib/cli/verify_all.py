@@ -9,7 +9,7 @@ import sys
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from audit_lib.cli.shared import notify, positive
+from audit_lib.cli.shared import json_option, notify, positive
 from audit_lib.errors import InputError, SpecError
 
 if TYPE_CHECKING:
@@ -74,9 +74,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="(default: one a processor)",
     )
-    group.add_argument(
-        "--json", action="store_true", help="print the verdict as JSON, of every run with --all"
-    )
+    json_option(group, "the verdict, of every run with --all,")
 
 
 def refuse_without_all(options: argparse.Namespace) -> None:
@@ -131,7 +129,7 @@ def verify(options: argparse.Namespace) -> int:
     )
     if blind:
         found.notes.append(f"store: {blind}")
-    print(json.dumps(found.as_dict(), indent=2) if options.json else found.summary())
+    print(json.dumps(found.as_dict(), indent=2) if options.format == "json" else found.summary())
     return found.exit_code
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
-from audit_lib.cli.shared import AddCommand, positive, store_option
+from audit_lib.cli.shared import AddCommand, json_option, positive, store_option
 from audit_lib.errors import InputError, NotFoundError
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def add_commands(command: AddCommand) -> None:
     )
     status.add_argument("--at", metavar="INSTANT", help="as of this ISO 8601 instant (default: now)")
     status.add_argument("--open", action="store_true", help="list the windows that were not audited, alone")
-    status.add_argument("--json", action="store_true", help="print the states as JSON instead")
+    json_option(status, "the state")
     status.add_argument(
         "--rebuild", action="store_true", help="make the index of the runs again, from nothing"
     )
@@ -144,7 +144,7 @@ def _tell(
 
     coming = next_window(schedule, now)
     faults = any(one.state in FAULTS for one in owed)
-    if options.json:
+    if options.format == "json":
         windows = [{"window": one.window.label, "state": one.state, "runs": list(one.runs)} for one in owed]
         windows.append({"window": coming.label, "state": "not due", "runs": []})
         print(json.dumps({"audit": audit, "windows": windows, "notes": list(notes)}, indent=2))
@@ -170,9 +170,9 @@ def _status_of_all(store: Store, options: argparse.Namespace, now: datetime) -> 
     found = read_states(store, now, rebuild=options.rebuild, keep=not options.at, notify=notify)
     if not found.states and not found.not_read:
         raise NotFoundError(f"{store.root}: no audit is in this store")
-    if options.json:
+    if options.format == "json":
         print(json.dumps([one.as_dict() for one in found.states], indent=2, ensure_ascii=False))
-    for one in found.states if not options.json else []:
+    for one in found.states if options.format != "json" else []:
         states = ", ".join(f"{number} {state}" for state, number in one.states.items())
         print(f"{one.audit}: {states or 'no window has ended yet'}; {one.drift}" + _named(one))
         if options.open and set(one.states) - {"audited"}:

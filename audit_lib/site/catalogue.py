@@ -22,6 +22,7 @@ from audit_lib.report.html import readable
 from audit_lib.run import SUCCESS, Run, StageFolder
 from audit_lib.signoff import SignOff, read_sign_offs, verify_signed
 from audit_lib.signoff.signed_report import last_signature, report_names
+from audit_lib.site.erased_records import erased_records
 from audit_lib.site.monitor_page import read_sequences
 from audit_lib.site.owed_windows import OwedWindows, read_windows
 from audit_lib.site.panels import CataloguedPanel, read_panels
@@ -53,6 +54,8 @@ class CataloguedRun:
         Path on the site of the signed run that took its place.
     disputed : bool
         Whether more than one claims to have taken its place, so that none of them is published.
+    not_recomputable : int
+        Score records of people whose data were erased since it was sealed, as far as the keys that are here say.
     """
 
     run: Run
@@ -64,6 +67,7 @@ class CataloguedRun:
     trusted: bool = False
     superseded_by: str | None = None
     disputed: bool = False
+    not_recomputable: int = 0
 
     @property
     def path(self) -> str:
@@ -303,4 +307,5 @@ def _entry(store: Store, prefix: str, trusted: Sequence[Ed25519PublicKey]) -> Ca
         sign_offs=tuple(signed),
         keys=checked.keys,
         trusted=bool(trusted),
+        not_recomputable=erased_records(run) if checked.not_recomputable else 0,
     )

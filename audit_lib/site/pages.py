@@ -187,6 +187,18 @@ def _run(entry: CataloguedRun) -> Section:
             words += [", supersedes ", link("the earlier one", f"{before}/report.html")]
             words.append(f" ({said.supersedes.reason})")
         facts.append((f"Sign-off {one.number}", text(*words)))
+    if entry.not_recomputable:
+        n = entry.not_recomputable
+        records = "1 score record" if n == 1 else f"{count(n)} score records"
+        facts.append(
+            (
+                "Not recomputable",
+                text(
+                    f"{records}: the data of these people were erased after this was sealed. The report stays as it "
+                    "was; its digests hold, and numbers are computed again from rows without texts and ids."
+                ),
+            )
+        )
     facts += [
         ("Model", text(entry.run.spec.model.name)),
         ("Policy", text(f"{entry.policy.name} {entry.policy.version}")),

@@ -244,10 +244,11 @@ class S3Store:
         full = self.full_key(key)
         found = self.ask(lambda s3: s3.list_object_versions(Bucket=self.bucket, Prefix=full), key)
         if kept := [one for one in found.get("Versions", ()) if one["Key"] == full]:
+            markers = [one["VersionId"] for one in found.get("DeleteMarkers", ()) if one["Key"] == full]
             raise ConflictError(
                 f"{self.uri(key)}: was written on {kept[-1]['LastModified']:%Y-%m-%d %H:%M:%S} UTC and deleted since; "
-                f"version {kept[-1]['VersionId']} is kept. Nothing is written over it: find who deleted it, and take "
-                "the delete marker away"
+                f"version {kept[-1]['VersionId']} is kept, hidden by delete marker {', '.join(markers)}. Nothing is "
+                "written over it: find who deleted it, and take the delete marker away"
             )
         until = self._lock_until(datetime.now(UTC))
         if until is None:

@@ -15,14 +15,16 @@ from audit_lib.archive.findings import Verification
 from audit_lib.archive.lock_check import not_locked
 from audit_lib.archive.verify import verify
 from audit_lib.cli.main import main
-from audit_lib.errors import ConflictError
+from audit_lib.errors import ConflictError, EvidenceError
 from audit_lib.journal import enter, read_journal
+from audit_lib.pipeline import open_run
 from audit_lib.run import Run
 from audit_lib.signoff import verify_signed
 from audit_lib.store import open_store
 from audit_lib.store.versions import FirstVersions, as_first_written
 from tests.archive.cases import do, new_run
 from tests.servers import S3Server
+from tests.specs import write
 
 
 @pytest.fixture(scope="module")
@@ -219,3 +221,19 @@ def test_versions_that_may_not_be_listed_are_told(run: Run, monkeypatch: pytest.
     assert any("what was overwritten is not known here: access denied" in note for note in verification.notes)
     monkeypatch.setattr(FirstVersions, "ask", ask)
     assert verify(run.uri).notes != verification.notes
+
+
+@pytest.mark.parametrize("path", ["plan/_SUCCESS", "sample/prompts.parquet", "evidence/manifest.json"])
+def test_a_run_under_a_delete_marker_does_not_go_on_and_the_attack_is_named(
+    path: str, run: Run, whole: tuple[dict[str, bytes], Path], bucket: str, s3_server: S3Server
+) -> None:
+    key, s3 = f"{run.prefix}/{path}", s3_server.client()
+    first = s3.head_object(Bucket=bucket, Key=key)["VersionId"]
+    marker = s3.delete_object(Bucket=bucket, Key=key)["VersionId"]
+    spec = write(
+        whole[1], groups={"provenance": "self_reported"}, score={"shards": 3}, retention={"days": 30}
+    )
+    with pytest.raises(EvidenceError, match="was changed in its bucket") as refused:
+        open_run(spec, run.key.window, f"s3://{bucket}")
+    said = str(refused.value)
+    assert f"{key}: was deleted by delete marker {marker}" in said and f"version {first}" in said

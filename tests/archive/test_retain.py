@@ -77,10 +77,16 @@ def test_locks_are_extended_to_what_the_policy_asks_now(run: Run, bucket: str, s
     assert verify(run.uri).ok
 
 
-def test_an_earlier_day_shortens_nothing(run: Run, bucket: str, s3_server: S3Server) -> None:
+def test_an_earlier_day_shortens_nothing(
+    run: Run, bucket: str, s3_server: S3Server, capsys: pytest.CaptureFixture[str]
+) -> None:
     extend_run(run.uri)
     before = locks(s3_server, bucket, run)
     assert main(["store", "extend", run.uri, "--until", f"{datetime.now(UTC) + 5 * DAY:%Y-%m-%d}"]) == 0
+    assert locks(s3_server, bucket, run) == before
+    past = f"{datetime.now(UTC) - DAY:%Y-%m-%d}"
+    assert main(["store", "extend", run.uri, "--until", past]) == 2
+    assert f"--until {past}: is past" in capsys.readouterr().err
     assert locks(s3_server, bucket, run) == before
     later = datetime.now(UTC) + 800 * DAY
     assert main(["store", "extend", run.uri, "--until", f"{later:%Y-%m-%d}"]) == 0

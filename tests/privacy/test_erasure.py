@@ -22,6 +22,7 @@ from audit_lib.privacy.applicant_keys import KEY, KEYS, configured_keys, make_ke
 from audit_lib.privacy.vault import HEADER, Vault
 from audit_lib.records import SCORE_SCHEMA, from_parquet, to_parquet, write_table
 from audit_lib.run import Run
+from audit_lib.site import publish
 from tests.archive.cases import applicants, do, new_run, reseal
 from tests.specs import LIVE, load
 from verifier.files import Files
@@ -118,7 +119,7 @@ def test_an_erased_person_is_gone_and_every_digest_and_number_holds(
     assert verification.encrypted == "rows of 48 people are encrypted; erased: 1"
     assert verification.recomputed == ("plan", "metrics", "report")
     assert verification.not_recomputable == 1, "the others are followed from question to answer to score"
-    assert "not recomputable: 1 score records" in verification.summary()
+    assert "not recomputable: 1 score record; not computed again: scores" in verification.summary()
     stored = run.store.get(f"{run.prefix}/sample/prompts.parquet")
     assert run.vault is not None
     vault = Vault(configured_keys("small"), run.vault.read)
@@ -127,6 +128,24 @@ def test_an_erased_person_is_gone_and_every_digest_and_number_holds(
     (record,) = (own_keys / "small/erased").iterdir()
     assert json.loads(record.read_bytes())["reason"] == "asked for it"
     assert not (own_keys / "small" / record.name).exists()
+    at = json.loads(record.read_bytes())["at"]
+    assert main(["erase", run.uri, "--application", WHO, "--reason", "asked again"]) == 0
+    assert f"already erased on {at}: key {record.stem} of audit small" in capsys.readouterr().out
+    assert json.loads(record.read_bytes())["reason"] == "asked for it"
+
+
+def test_the_site_says_how_many_records_of_a_published_run_were_erased(run: Run, own_keys: Path) -> None:
+    """The sealed page cannot change, so the page next to it says it."""
+    page = Path(run.store.root) / "site/small/index.html"
+    publish(run.store.root)
+    assert "Not recomputable" not in page.read_text(encoding="utf-8")
+    report = (Path(run.store.root) / "site" / run.prefix / "report.html").read_bytes()
+    for number, said in ((7, "1 score record:"), (8, "2 score records:")):
+        assert main(["erase", run.uri, "--application", f"{NAME} {number}", "--reason", "asked for it"]) == 0
+        publish(run.store.root)
+        assert f"{said} the data of these people were erased" in page.read_text(encoding="utf-8")
+        assert verify(run.uri).not_recomputable == number - 6
+    assert (Path(run.store.root) / "site" / run.prefix / "report.html").read_bytes() == report
 
 
 @pytest.mark.parametrize("forged", ["empty", "by another key of keys", "of somebody else"])

@@ -93,7 +93,7 @@ def test_the_commands(run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[st
     out = tmp_path / "access.json"
     assert main(["access", run.uri, "--application", "a007", "--out", str(out)]) == 0
     assert stat.S_IMODE(out.stat().st_mode) == 0o600
-    assert "1 score records with their proof, 1 questions" in capsys.readouterr().out
+    assert ": 1 score record with proof, 1 question\n" in capsys.readouterr().out
     assert main(["verify-record", str(out)]) == 0
     assert "1 questions have the digests of these records" in capsys.readouterr().out
     assert main(["access", run.uri, "--application", "a007", "--out", str(out)]) != 0, (

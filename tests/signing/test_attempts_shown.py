@@ -21,6 +21,7 @@ from audit_lib.cli.main import main
 from audit_lib.documents.journal import entry_digest
 from audit_lib.errors import EvidenceError
 from audit_lib.journal import enter, read_journal
+from audit_lib.journal_copy import entries_about
 from audit_lib.journal_lines import check_extends, entries_after, journal_lines, read_lines
 from audit_lib.run import Run, RunKey
 from audit_lib.signoff import verify_signed
@@ -136,6 +137,40 @@ class TestTheReport:
         )
         reseal(Path(run.uri))
         assert "entry 1 of 2020" in findings(run.uri)
+
+
+class TestAJournalThatIsGone:
+    @pytest.mark.parametrize("names", ["site", "copy", "plan", "signature"])
+    def test_it_is_found_by_whatever_names_an_entry(
+        self, names: str, folder: Path, run: Run, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        store = folder / "store"
+        arguments = ["journal", "small", "--store", str(store)]
+        assert main(arguments) == 0
+        (head,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("head "))
+        if names == "site":
+            publish(str(store))
+        elif names == "copy":
+            entries_about(run.store, "small", run.key.window.label)
+        elif names == "signature":
+            run.store.put(f"{run.prefix}/signatures/plan.dsse.json", b"{}")
+        shutil.rmtree(store / "small/journal")
+        if names != "plan":
+            for plan in store.glob("small/*/*/plan/journal.json"):
+                plan.unlink()
+        if names != "copy":
+            shutil.rmtree(store / "small/index", ignore_errors=True)
+        assert main(arguments) == 1
+        said = capsys.readouterr().out
+        assert "the journal is gone" in said
+        assert names not in ("site", "copy") or head.removeprefix("head ") in said
+
+    def test_an_audit_that_never_had_one_has_none(self, folder: Path, run: Run) -> None:
+        shutil.rmtree(folder / "store/small/journal")
+        shutil.rmtree(folder / "store/small/index", ignore_errors=True)
+        for plan in (folder / "store").glob("small/*/*/plan/journal.json"):
+            plan.unlink()
+        assert main(["journal", "small", "--store", str(folder / "store")]) == 0
 
 
 class TestTheSite:
