@@ -33,7 +33,7 @@ Recompute = Mapping[str, Callable[[Run], StageOutput]]
 _RECOMPUTED: Final = {
     "plan": "audit_lib.archive.recompute:_plan_again",
     "variants": "audit_lib.archive.recompute:_variants_again",
-    "validation": "audit_lib.validate:validate",
+    "validation": "audit_lib.validate:validate_again",
     "metrics": "audit_lib.measure.stage:measure",
     "report": "audit_lib.report:report",
 }

@@ -29,7 +29,7 @@ class SuiteResult(Typed):
 
     table: str
     suite: str | None = field(default=None, metadata=OPTIONAL)
-    """Name of the suite, where the spec brings it."""
+    """Name of the suite, where the spec brings it: Great Expectations computed its results, this library all others."""
     success: bool
     expectations: tuple[Expected, ...]
 

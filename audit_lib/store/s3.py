@@ -20,6 +20,7 @@ from typing import Any, BinaryIO, TypeVar, cast
 from audit_lib.errors import ConflictError, NotFoundError, StoreError, StoreUnreachableError
 from audit_lib.store.contract import ListedObject, LockUntil, check_key
 from audit_lib.store.s3_parts import PART, parts_of, status_of, write_parts
+from audit_lib.store.s3_ranges import Body
 
 _ATTEMPTS = 8  # boto3 waits 50 ms, then twice as long each time: some 5 s in all
 _CONNECT_TIMEOUT_S = 5
@@ -139,9 +140,23 @@ class S3Store:
             key,
         )
 
-    def opened(self, key: str, answer: Any) -> BinaryIO:
-        """Return the body of such an answer as a stream whose errors are ours."""
-        return cast(BinaryIO, io.BufferedReader(_Body(self, key, answer["Body"]), _CHUNK))
+    def opened(self, key: str, answer: Any, **version: str) -> BinaryIO:
+        """Return the body of such an answer as a stream whose errors are ours; a long one comes in ranges."""
+
+        def get(**part: str) -> Any:
+            from botocore.exceptions import ClientError
+
+            def asked(s3: Any) -> Any:
+                try:
+                    return s3.get_object(Bucket=self.bucket, Key=self.full_key(key), **part, **version)
+                except ClientError as error:
+                    if status_of(error) in (404, 412):  # taken away, or changed
+                        return None
+                    raise
+
+            return self.ask(asked, key)
+
+        return cast(BinaryIO, io.BufferedReader(Body(self, key, answer, get), _CHUNK))
 
     def exists(self, key: str) -> bool:
         """Return whether there is an object at `key`."""
@@ -311,11 +326,11 @@ class S3Store:
 
     def ask(self, ask: Callable[[Any], Answer], key: str) -> Answer:
         """Return what boto3's client answers, its errors as ours; `key` is what they are about."""
-        with self._translated(key):
+        with self.translated(key):
             return ask(self._client())
 
     @contextlib.contextmanager
-    def _translated(self, key: str) -> Iterator[None]:
+    def translated(self, key: str) -> Iterator[None]:
         """Turn boto3's errors into ours; `from None`, since theirs can quote a signed request."""
         try:
             from botocore import exceptions as boto
@@ -360,26 +375,6 @@ class S3Store:
         if status >= 500 or status == 429:
             return StoreUnreachableError(f"{where}: still failing after the retries (HTTP {status} {code})")
         return StoreError(f"{where}: refused (HTTP {status} {code})")
-
-
-class _Body(io.RawIOBase):
-    """An S3 object's body as a raw stream whose errors are ours."""
-
-    def __init__(self, store: S3Store, key: str, body: Any) -> None:
-        self._store, self._key, self._body = store, key, body
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        with self._store._translated(self._key):
-            chunk = self._body.read(len(buffer))
-        buffer[: len(chunk)] = chunk
-        return len(chunk)
-
-    def close(self) -> None:
-        self._body.close()
-        super().close()
 
 
 def _content_type(key: str) -> str:

@@ -98,7 +98,7 @@ class FirstVersions(S3Store):
         """Return the content of the first version of a key as a stream, or raise NotFoundError."""
         answer = self._got(key, **self._version(key))
         self.locks[key] = _lock_in(answer)
-        return self.opened(key, answer)
+        return self.opened(key, answer, **self._version(key))
 
     def written(self, key: str) -> datetime:
         """Return when the first version of a key was written, or raise NotFoundError."""

@@ -33,7 +33,7 @@ _WITH_ROWS: Final[dict[str, Any]] = {
 }
 _COUNTS: Final = ("element_count", "missing_count", "unexpected_count", "observed_value")
 _COLUMNS: Final = ("column", "column_A", "column_B", "column_list", "column_set")
-_SEVERITIES: Final = {"critical": "error", "warning": "warning", "info": "warning"}
+SEVERITIES: Final = {"critical": "error", "warning": "warning", "info": "warning"}
 
 
 def read_suite(content: bytes, where: str) -> list[dict[str, Any]]:
@@ -64,7 +64,7 @@ def read_suite(content: bytes, where: str) -> list[dict[str, Any]]:
         if not isinstance(kwargs, dict) or not isinstance(one.get("type"), str):
             raise SpecError(f"{where}: expectations.{place}: an expectation has a `type` and `kwargs`")
         severity = one.get("severity", "critical")
-        if severity not in _SEVERITIES:
+        if severity not in SEVERITIES:
             raise SpecError(
                 f"{where}: expectations.{place}: severity is critical, warning or info, not {severity!r}"
             )
@@ -151,7 +151,7 @@ def _results(
         results[place] = Expected(
             expectation=one["type"],
             column=", ".join(_columns(one)) or None,
-            severity=_SEVERITIES[one["severity"]],
+            severity=SEVERITIES[one["severity"]],
             success=bool(result.success),
             observed=_numbers(result.result),
         )

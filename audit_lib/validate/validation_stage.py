@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, Literal
 
 from audit_lib.canonical import pretty_json
-from audit_lib.documents.validation import Completeness, Expected, Validation, VariationCompleteness
+from audit_lib.documents.validation import (
+    Completeness,
+    Expected,
+    SuiteResult,
+    Validation,
+    VariationCompleteness,
+)
 from audit_lib.errors import ValidationFailedError
 from audit_lib.progress import Progress
 from audit_lib.records import VARIATION, as_frame, column_names, read_parquet
@@ -23,6 +30,7 @@ from audit_lib.validate.lookup import among
 from audit_lib.validate.named_suites import KEY, run_suite
 from audit_lib.validate.noise import noise_suite, noise_table, told_noise
 from audit_lib.validate.suites import beside_suite, prompts_suite, scores_suite, variants_suite
+from audit_lib.validate.suites_again import run_suite_again
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,6 +63,11 @@ _CODED: Final = {
 """Columns of few different texts."""
 
 
+def validate_again(run: Run) -> StageOutput:
+    """Do the stage again to verify it: named suites without Great Expectations, as far as that can be."""
+    return _validated(run, run_suite_again)
+
+
 def validate(run: Run) -> StageOutput:
     """Check prompts, variants, scores, and completeness by group.
 
@@ -72,6 +85,10 @@ def validate(run: Run) -> StageOutput:
     InputError
         If an expectation cannot be evaluated on the table it is about.
     """
+    return _validated(run, run_suite)
+
+
+def _validated(run: Run, by: Callable[[str, str, bytes, pd.DataFrame], SuiteResult]) -> StageOutput:
     spec = run.spec
     prompts = as_frame(_table(run, "sample", "prompts"))
     variants = as_frame(_table(run, "variants", "variants"))
@@ -103,7 +120,7 @@ def validate(run: Run) -> StageOutput:
         suites.append(check_table("scoring", *noise_suite(noise)))
     tables = {"prompts": prompts, "variants": variants, "scores": scores}
     suites += [
-        run_suite(name, reference, run.design_file(f"{KEY}.{name}"), tables[name])
+        by(name, reference, run.design_file(f"{KEY}.{name}"), tables[name])
         for name, reference in spec.checks.suites.items()
     ]
     failed = [one.severity for suite in suites for one in suite.expectations if not one.success]

@@ -9,8 +9,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
+import yaml
 
 from audit_lib import pipeline
 from audit_lib.archive.verify import verify
@@ -19,8 +21,9 @@ from audit_lib.errors import InputError, SpecError, ValidationFailedError
 from audit_lib.report.suppress.redact import redacted_validation
 from audit_lib.spec import AuditSpec
 from audit_lib.typed_json import decode_value
-from audit_lib.validate import require_valid, validate
+from audit_lib.validate import require_valid, validate, validate_again
 from audit_lib.validate.named_suites import read_suite, run_suite
+from audit_lib.validate.suites_again import computed_again
 from audit_lib.window import Window
 from tests.inputs import recorded_audit
 from tests.specs import INCLUDE
@@ -198,3 +201,64 @@ def test_great_expectations_says_nothing(tmp_path: Path, capfd: pytest.CaptureFi
         root.setLevel(level)
     assert heard == []
     assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_verification_computes_by_itself_what_great_expectations_says(seed: int) -> None:
+    draw = np.random.default_rng(seed)
+    number = np.round(draw.normal(size=[40, 1, 3, 7][seed]), 2)
+    number[draw.random(len(number)) < 0.2] = np.nan
+    frame = pd.DataFrame({"number": number, "whole": pd.array(draw.integers(0, 9, len(number)), "Int32")})
+    frame["none"] = float("nan")
+    listed = [
+        {
+            "type": f"expect_column_{kind}_to_be_between",
+            "kwargs": {"column": column, **bounds},
+            "severity": severity,
+        }
+        for kind in ("mean", "stdev", "proportion_of_unique_values")
+        for column in frame
+        for severity, bounds in (
+            ("critical", {"min_value": 0}),
+            ("warning", {"min_value": 0, "strict_min": True, "max_value": 1, "strict_max": True}),
+            ("info", {"max_value": 0.5}),
+        )
+    ]
+    again = [computed_again(one, frame) for one in listed]
+    assert None not in again
+    content = json.dumps({"expectations": listed}).encode()
+    assert tuple(again) == run_suite("scores", "s.json", content, frame).expectations
+    assert {one.success for one in again if one is not None} == {True, False}
+
+
+@pytest.mark.parametrize(
+    ("kind", "kwargs"),
+    [
+        ("expect_column_mean_to_be_between", {"column": "text", "min_value": 0}),
+        ("expect_column_mean_to_be_between", {"column": "absent", "min_value": 0}),
+        ("expect_column_mean_to_be_between", {"column": "score", "min_value": "0"}),
+        ("expect_column_mean_to_be_between", {"column": "score", "row_condition": "score > 0"}),
+        ("expect_column_median_to_be_between", {"column": "score", "min_value": 0}),
+    ],
+)
+def test_what_is_not_known_by_heart_is_asked_of_great_expectations(kind: str, kwargs: dict[str, Any]) -> None:
+    frame = pd.DataFrame({"text": ["a"], "score": [0.5]})
+    assert computed_again({"type": kind, "kwargs": kwargs, "severity": "critical"}, frame) is None
+
+
+def test_the_suite_of_the_demo_is_verified_without_great_expectations(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    suite = yaml.safe_load((INCLUDE / "suites" / "scores.yaml").read_text())["expectations"]
+    path = recorded_audit(tmp_path, checks=LENIENT | named(tmp_path, *suite))
+    run = pipeline.open_run(path, Window.parse("2026-01-05", "2026-01-12"), str(tmp_path / "store"))
+    pipeline.run_all(run)
+
+    def refuse() -> Any:
+        raise AssertionError("Great Expectations was loaded")
+
+    monkeypatch.setattr("audit_lib.validate.named_suites._great_expectations", refuse)
+    checked = verify(run.uri)
+    assert not checked.findings and "validation" in checked.recomputed
+    document = validate_again(run).artefacts["validation.json"]
+    assert document == run.stage("validation").read("validation.json")
