@@ -46,7 +46,11 @@ from tests.specs import INCLUDE, load
         ({"groups": {"provenance": "self_reported"}, "perturb": {"names": "n.csv"}}, "must be `assigned`"),
         ({"decision": {"rule": "top_k", "k": 1, "round": "one_per_group"}}, "needs a perturb section"),
         ({"schedule": {"start": "2026-01-05T00:00:00"}}, "needs a UTC offset"),
-        ({"score": {"shards": 65}}, "score.shards: Input should be less than or equal to 64"),
+        (
+            {"classifiers": [{"name": "a", "kind": "vader", "measure": "toxicity"}]},
+            "classifiers.0.measure: unknown key; did you mean 'measures'?",
+        ),
+        ({"score": {"shards": 0}}, "score.shards: Input should be greater than or equal to 1"),
         ({"measure": {"strata": []}}, "measure.strata: List should have at least 1 item"),
         ({"measure": {"strata": [["position"], ["position"]]}}, "['position'] is listed twice"),
         ({"measure": {"strata": [["position", "position"]]}}, "'position' is listed twice"),

@@ -157,6 +157,8 @@ def faults(error: ValidationError, model: type[BaseModel]) -> Iterator[str]:
 
 def _fields_at(model: type[BaseModel], location: list[str]) -> Mapping[str, Any]:
     for name in location:
+        if name not in model.model_fields:  # a place in a list, or a key of a mapping of sections
+            continue
         annotation = model.model_fields[name].annotation
         nested = [
             a for a in (annotation, *get_args(annotation)) if isinstance(a, type) and issubclass(a, BaseModel)
