@@ -134,11 +134,14 @@ def run_stage(run: Run, name: str, *, shard: int | None = None) -> dict[str, int
     IncompleteRunError
         If a stage that it needs is not complete.
     """
+    if name == "scores" and shard is not None:
+        return ShardScorer(run).score(shard)
     stage = _BY_FOLDER[name]
-    folder = _folder(run, stage, shard)
-    label = f"{name}/{shard}" if shard is not None else name
+    if name == "scores" or shard is not None:
+        raise ValueError("the stage `scores`, and no other, is done shard by shard")
+    folder = run.stage(stage.folder)
     if folder.is_complete():
-        run.notify(f"{label}: complete, skipped")
+        run.notify(f"{name}: complete, skipped")
         if name == "sample":
             from audit_lib.documents.sample import Sample
             from audit_lib.sample.read import changed_since
@@ -162,31 +165,69 @@ def run_stage(run: Run, name: str, *, shard: int | None = None) -> dict[str, int
         from audit_lib.validate import require_valid
 
         require_valid(run)
-    module, function = stage.function.split(":")
-    produce: Callable[..., StageOutput] = getattr(importlib.import_module(module), function)
-    if name in ("plan", "scores"):
+    if name == "plan":
         from audit_lib.archive.store_record import record_store
 
         record_store(run)
-    if name == "scores":
-        from audit_lib.archive.entering import enter_asked, enter_plan
-        from audit_lib.signing.sign_run import sign_plan
-
-        sign_plan(run, enter_plan(run))
-        enter_asked(run)
     if name == "evidence":
         from audit_lib.archive.entering import refuse_second_sealing
 
         refuse_second_sealing(run)
-    started, clock = datetime.now(UTC), time.monotonic()
-    run.notify(f"{label}: started")
-    output = produce(run) if shard is None else produce(run, shard)
-    record = folder.commit(output, started, keep_existing=name == "scores")
+    counts = _do(run, stage, name)
     if name == "evidence":
         from audit_lib.archive.entering import enter_sealed
         from audit_lib.signing.sign_run import sign_result
 
         sign_result(run, enter_sealed(run))
+    return counts
+
+
+@dataclass(slots=True)
+class ShardScorer:
+    """Scores shards one after another; that the model is about to be asked is looked after once, before the first."""
+
+    run: Run
+    _begun: bool = False
+
+    def score(self, shard: int) -> dict[str, int]:
+        """Score a shard, or find it complete; return its counts.
+
+        Raises
+        ------
+        IncompleteRunError
+            If the variants are not there.
+        """
+        run, stage = self.run, _BY_FOLDER["scores"]
+        folder = run.stage(f"scores/{shard}")
+        if folder.is_complete():
+            run.notify(f"scores/{shard}: complete, skipped")
+            return folder.counts()
+        if not self._begun:
+            self._begin()
+        return _do(run, stage, f"scores/{shard}", shard)
+
+    def _begin(self) -> None:
+        """Record the store, enter the plan in the journal and sign it, and enter that the model is asked."""
+        from audit_lib.archive.entering import enter_asked, enter_plan
+        from audit_lib.archive.store_record import record_store
+        from audit_lib.signing.sign_run import sign_plan
+
+        for needed in _BY_FOLDER["scores"].needs:
+            _require(self.run, needed)
+        record_store(self.run)
+        sign_plan(self.run, enter_plan(self.run))
+        enter_asked(self.run)
+        self._begun = True
+
+
+def _do(run: Run, stage: Stage, label: str, shard: int | None = None) -> dict[str, int]:
+    """Make the artefacts of a stage, or of one shard, and commit them."""
+    module, function = stage.function.split(":")
+    produce: Callable[..., StageOutput] = getattr(importlib.import_module(module), function)
+    started, clock = datetime.now(UTC), time.monotonic()
+    run.notify(f"{label}: started")
+    output = produce(run) if shard is None else produce(run, shard)
+    record = run.stage(label).commit(output, started, keep_existing=shard is not None)
     counts: dict[str, int] = dict(record.counts)
     summary = ", ".join(f"{key} {value}" for key, value in counts.items())
     run.notify(f"{label}: done in {time.monotonic() - clock:.1f} s{' - ' + summary if summary else ''}")
@@ -209,11 +250,14 @@ def run_all(run: Run, *, dry_run: bool = False, by: str = COMMAND) -> None:
 
     counted = not dry_run and not run.stage("evidence").is_complete()
     number = attempts.start(run, by) if counted else 0
-    at = "plan"
+    at, scorer = "plan", ShardScorer(run)
     try:
         for name, shard in _steps(run, dry_run):
             at = name if shard is None else f"{name}/{shard}"
-            run_stage(run, name, shard=shard)
+            if shard is None:
+                run_stage(run, name)
+            else:
+                scorer.score(shard)
     except ValidationFailedError:
         run_stage(run, "evidence")
         _compare_sealed(run)
@@ -248,12 +292,6 @@ def _steps(run: Run, dry_run: bool) -> Iterator[tuple[str, int | None]]:
         yield "scores", shard
     for name in ("validation", "metrics", "report", "evidence"):
         yield name, None
-
-
-def _folder(run: Run, stage: Stage, shard: int | None) -> StageFolder:
-    if (stage.folder == "scores") != (shard is not None):
-        raise ValueError("the stage `scores`, and no other, is done shard by shard")
-    return run.stage(stage.folder if shard is None else f"{stage.folder}/{shard}")
 
 
 def _require(run: Run, name: str) -> None:
