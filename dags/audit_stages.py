@@ -7,6 +7,7 @@ the store. Complete stages are skipped, so any task can be cleared and run again
 from __future__ import annotations
 
 import os
+from collections import Counter
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -16,6 +17,7 @@ from airflow.sdk import get_current_context, task
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 from audit_tasks import archived_asset, in_task, refuse_unknown_conf, small, store_root, tell, window_of
 from failed_attempts import already_sealed, by_whom, seal_failed_attempt
+from placement import placement
 
 from audit_lib.backends import BACKENDS
 from audit_lib.spec import AuditSpec, load_spec
@@ -79,31 +81,61 @@ def stage(run: str, spec_path: str, name: str) -> dict[str, int]:
 
 
 @task
-def shards(run: str, spec_path: str) -> list[int]:
-    """List the shards that are to be scored, from the store. None at all is an error, not a skip."""
+def shards(run: str, spec_path: str, most: int) -> list[list[int]]:
+    """Cut the shards that are to be scored into parts for `most` tasks: of each its first and last shard.
+
+    They come from the store. None at all is an error, not a skip.
+    """
     from audit_lib.pipeline import load_run
     from audit_lib.pipeline import shards as planned
 
     with in_task():
-        parts = planned(load_run(run, spec_path=spec_path))
-        if not parts:
+        numbers = planned(load_run(run, spec_path=spec_path))
+        if not numbers:
             raise AirflowFailException(
                 f"{run}: there is nothing to score; look at the stages sample and variants"
             )
         if get_current_context()["params"].get("dry_run"):
             raise AirflowSkipException(
-                f"dry run: {len(parts)} shards would be scored; the model was not asked"
+                f"dry run: {len(numbers)} shards would be scored; the model was not asked"
             )
-        return small(parts)
+        return small(parts_of(numbers, most))
 
 
-@task(map_index_template="shard {{ task.op_kwargs['shard'] }}")
-def score(run: str, spec_path: str, shard: int) -> dict[str, int]:
-    """Score one shard; return its counts."""
-    from audit_lib.pipeline import load_run, run_stage
+def parts_of(numbers: list[int], most: int) -> list[list[int]]:
+    """Cut numbers, in order, into at most `most` parts of about one size: of each its first and last."""
+    count = min(len(numbers), most)
+    ends = [len(numbers) * part // count for part in range(count + 1)]
+    return [[numbers[start], numbers[end - 1]] for start, end in pairwise(ends)]
 
-    with in_task(f"scores/{shard}"):
-        return small(run_stage(load_run(run, spec_path=spec_path, notify=tell), "scores", shard=shard))
+
+def labelled(part: str) -> str:
+    """Return the template of what Airflow's UI calls a part: ``shard 3``, or ``shards 8 to 15``."""
+    several = f"{part}[0] != {part}[1]"
+    return f"shard{{% if {several} %}}s {{{{ {part}[0] }}}} to{{% endif %}} {{{{ {part}[1] }}}}"
+
+
+def shards_of(part: list[int], run: Any) -> list[int]:
+    """Return the shards of a part, given by its first and last."""
+    from audit_lib.pipeline import shards as planned
+
+    first, last = part
+    return [number for number in planned(run) if first <= number <= last]
+
+
+@task(map_index_template=labelled("task.op_kwargs['part']"))
+def score(run: str, spec_path: str, part: list[int]) -> dict[str, int]:
+    """Score the shards of one part, one after another; return their counts."""
+    from audit_lib.pipeline import ShardScorer, load_run
+
+    with in_task("scores"):
+        opened = load_run(run, spec_path=spec_path, notify=tell)
+        numbers, scorer = shards_of(part, opened), ShardScorer(opened)
+    counts: Counter[str] = Counter()
+    for shard in numbers:
+        with in_task(f"scores/{shard}"):
+            counts.update(scorer.score(shard))
+    return small(dict(counts))
 
 
 @task(trigger_rule="all_done")
@@ -153,13 +185,20 @@ class AuditTasks:
 
 def audit_tasks_of(spec: AuditSpec, where: str) -> AuditTasks:
     """Make the tasks from plan to evidence of one audit; `where` is its spec's file, or ``panel.yaml#NAME``."""
-    run = plan(where)
-    sample = stage.override(task_id="sample")(run, where, "sample")
-    perturb = stage.override(task_id="perturb")(run, where, "variants")
-    parts = shards(run, where)
     name = spec.model.backend
-    pool = POOLS[name] if name in POOLS else BACKENDS.get(name).pool
-    if spec.model.backend == "openai_batch":
+    places = placement()
+
+    def at(task_id: str) -> dict[str, Any]:
+        return places.options(task_id, spec.audit, name)
+
+    def staged(task_id: str, folder: str) -> Any:
+        return stage.override(task_id=task_id, **at(task_id))(run, where, folder)
+
+    run = plan.override(**at("plan"))(where)
+    sample, perturb = staged("sample", "sample"), staged("perturb", "variants")
+    parts = shards.override(**at("shards"))(run, where, places.scoring_tasks)
+    placed = {"pool": POOLS[name] if name in POOLS else BACKENDS.get(name).pool, **at("score")}
+    if name == "openai_batch":
         from batch_scoring import BatchScoring
 
         scores = BatchScoring.partial(
@@ -167,15 +206,15 @@ def audit_tasks_of(spec: AuditSpec, where: str) -> AuditTasks:
             run_uri=run,
             spec_path=where,
             poll=float(spec.model.options.get("poll", 300.0)),
-            pool=pool,
-            map_index_template="shard {{ task.shard }}",
-        ).expand(shard=parts)
+            map_index_template=labelled("task.part"),
+            **placed,
+        ).expand(part=parts)
     else:
-        scores = score.override(pool=pool).partial(run=run, spec_path=where).expand(shard=parts)
-    validate = stage.override(task_id="validate")(run, where, "validation")
-    measure = stage.override(task_id="measure")(run, where, "metrics")
-    report = stage.override(task_id="report")(run, where, "report")
-    sealed = archive.override(outlets=[archived_asset(spec.audit)])(run, where, spec.audit)
+        scores = score.override(**placed).partial(run=run, spec_path=where).expand(part=parts)
+    validate, measure = staged("validate", "validation"), staged("measure", "metrics")
+    report = staged("report", "report")
+    sealing = archive.override(outlets=[archived_asset(spec.audit)], **at("archive"))
+    sealed = sealing(run, where, spec.audit)
     # The leaf: a run whose report failed is a failed run, although its failure was archived.
     completed = EmptyOperator(task_id="completed")
     order = [run, sample, perturb, parts, scores, validate, measure, report]

@@ -45,6 +45,7 @@ from audit_tasks import (
 from catch_up import CatchUp
 from notify import deadline_callbacks, failed_run
 from panel_tasks import panel_tasks_of
+from placement import placement
 
 from audit_lib.errors import SpecError
 from audit_lib.spec import RESERVED, AuditSpec, Panel, Schedule, read_spec
@@ -201,7 +202,7 @@ def audit_dag(found: AuditSpec | Panel, path: Path) -> DAG:
             panel_tasks_of(found, offline=bool(os.environ.get("AUDIT_OFFLINE")))
         else:
             CatchUp(task_id="catch_up", trigger_dag_id=found.audit, spec_path=where)
-            ready = preflight(where)
+            ready = preflight.override(**placement().options("preflight", spec.audit))(where)
             made = audit_tasks_of(found, where)
             ready >> [made.first, made.last]
     # Not before: each task would copy them, and Airflow check each copy's schema again, for most of a parse's time.

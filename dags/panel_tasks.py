@@ -14,6 +14,7 @@ from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 from audit_stages import audit_tasks_of
 from audit_tasks import compared_asset, in_task, refuse_unknown_conf, small, store_root, tell, window_of
 from failed_attempts import already_sealed
+from placement import placement
 
 from audit_lib.spec import Panel, read_spec
 
@@ -101,8 +102,13 @@ def compare_models(path: str) -> dict[str, int]:
 def panel_tasks_of(panel: Panel, *, offline: bool) -> None:
     """Make the tasks of a panel in the DAG that is open."""
     path = str(panel.path)
-    ready, same = panel_preflight(path, offline), same_applicants(path)
-    compared = compare_models.override(outlets=[compared_asset(panel.audit)])(path)
+
+    def at(task_id: str) -> dict[str, Any]:
+        return placement().options(task_id, panel.audit)
+
+    ready = panel_preflight.override(**at("preflight"))(path, offline)
+    same = same_applicants.override(**at("same_applicants"))(path)
+    compared = compare_models.override(outlets=[compared_asset(panel.audit)], **at("compare"))(path)
     for name, spec, reference in zip(panel.names, panel.members, panel.references, strict=True):
         with TaskGroup(name, prefix_group_id=True):
             made = audit_tasks_of(spec, reference)

@@ -138,7 +138,10 @@ class Model(SpecSection):
 class Scoring(SpecSection):
     """How the work is cut and its answers kept. None of it changes a score."""
 
-    shards: Annotated[int, Field(ge=1, le=64)] = Field(2, description="Mapped scoring tasks, at most 64.")
+    shards: Annotated[int, Field(ge=1)] = Field(
+        2,
+        description="Parts that requests are cut into, each scored and kept by itself; no number is too large.",
+    )
     repeats: Annotated[int, Field(ge=1, le=100)] = Field(1, description="Times each request is asked.")
     ledger: Literal["window", "shared", "off"] = Field(
         "window",

@@ -66,14 +66,15 @@ def test_every_stage_works_without_a_logical_date(outcomes: dict[str, dict[str, 
     assert not run["has_data_interval"]
     assert run["state"] == "success", run["output"]
     assert set(run["tasks"].values()) == {"success"}
-    shards = run["xcoms"]["shards.return_value"]
-    assert len(shards) > 1
-    assert run["labels"] == {f"score[{index}]": f"shard {shard}" for index, shard in enumerate(shards)}
+    parts = run["xcoms"]["shards.return_value"]
+    assert len(parts) > 1
+    assert all(first == last for first, last in parts)
+    assert run["labels"] == {f"score[{index}]": f"shard {shard}" for index, (shard, _) in enumerate(parts)}
 
 
 def test_the_run_is_whole_in_the_store(outcomes: dict[str, dict[str, Any]]) -> None:
     run = Run.load(uri_of(outcomes["first"]))
-    scores = [f"scores/{shard}" for shard in outcomes["first"]["xcoms"]["shards.return_value"]]
+    scores = [f"scores/{shard}" for shard, _ in outcomes["first"]["xcoms"]["shards.return_value"]]
     for stage in ("plan", "sample", "variants", *scores, "validation", "metrics", "report", "evidence"):
         assert run.stage(stage).is_complete(), stage
     assert run.stage("metrics").read_json("metrics.json")["rows"]["total"] == 320
@@ -92,7 +93,7 @@ def test_xcom_carries_uris_and_counts_only(outcomes: dict[str, dict[str, Any]]) 
         if name == "plan.return_value":
             assert value.startswith("/")
         elif name == "shards.return_value":
-            assert all(isinstance(shard, int) for shard in value)
+            assert all(isinstance(shard, int) for part in value for shard in part)
         elif name.endswith("return_value"):
             assert all(COUNTS.fullmatch(key) and isinstance(count, int) for key, count in value.items()), name
 
