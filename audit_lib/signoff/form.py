@@ -7,11 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from audit_lib.archive.verify import verify
 from audit_lib.canonical import sha256
 from audit_lib.errors import IncompleteRunError
 from audit_lib.policies import policy_of
+from audit_lib.policies.standing import standing
 from audit_lib.report.blocks import Figures
-from audit_lib.report.content import gather
+from audit_lib.report.content import Content, gather
+from audit_lib.report.exact_tables import tally
 from audit_lib.report.html import readable
 from audit_lib.report.sections.summary import summary
 from audit_lib.run import Run
@@ -65,13 +68,16 @@ def form_of(run: Run, site: str = "") -> Form:
         "Tool": content.tool_version,
         "Law": f"{policy.law} (policy {policy.name} {policy.version})",
         "Called so far": content.title,
+        "Law on the last day of the window": standing(policy, content.last_day),
         "Validation": content.validation.severity_failed or "passed",
     }
+    verdict, evidence = _verdict(content), _evidence(run)
     figures = [block for block in summary(content).blocks if isinstance(block, Figures)]
     lines = [
         "| | |",
         "|---|---|",
         *(f"| {_plain(name)} | {_plain(value)} |" for name, value in facts.items()),
+        f"| Evidence | {_plain(evidence)} |",
         f"| Report | {_link(run, site)} |",
         f"| Manifest, SHA-256 | `{sha256(run.stage('evidence').read('manifest.json'))}` |",
         "",
@@ -96,8 +102,27 @@ def form_of(run: Run, site: str = "") -> Form:
         + 'Rejecting leaves the report marked "not signed".',
     ]
     title = readable(" ".join(run.spec.title.split()))
-    subject = f"Sign off {title}, {window.start:%Y-%m-%d} to {window.end:%Y-%m-%d}"
+    subject = f"Sign off {title}, {window.start:%Y-%m-%d} to {window.end:%Y-%m-%d}: {verdict}"
     return Form(subject=subject, body="\n".join(lines), attestations=asked)
+
+
+def _verdict(content: Content) -> str:
+    """What came out, in a few words: for a list of sign-offs that are asked for."""
+    found, threshold = tally(content.headline), float(content.policy.guidance.threshold)
+    if not found.compared:
+        return "no impact ratio"
+    return f"{found.below} of {found.compared} ratios below {threshold:g}"
+
+
+def _evidence(run: Run) -> str:
+    """What verifying the sealed files says now; numbers are recomputed by whoever runs the command below."""
+    checked = verify(run.uri, recompute={})
+    if checked.ok:
+        return (
+            f"{checked.files} files are as they were sealed; their numbers were not recomputed for this form"
+        )
+    more = len(checked.findings)
+    return f"DOES NOT VERIFY, do not sign: {checked.findings[0]} ({more} finding{'' if more == 1 else 's'} in all)"
 
 
 def _link(run: Run, site: str) -> str:

@@ -35,6 +35,33 @@ def test_it_links_the_report_and_shows_its_figures(tmp_path: Path) -> None:
     )
 
 
+def test_its_subject_names_audit_window_and_verdict(tmp_path: Path) -> None:
+    run = sealed(tmp_path, title="Interviews at the Example Hotel")
+    form = form_of(run)
+    assert form.subject.startswith("Sign off Interviews at the Example Hotel, 2026-01-05 to 2026-01-12: ")
+    below, compared = map(int, re.findall(r"(\d+) of (\d+) ratios below 0\.8$", form.subject)[0])
+    headline = [
+        row["four_fifths_flag"]
+        for table in run.stage("metrics").read_json("metrics.json")["tables"]
+        if not table["stratum"]
+        for row in table["rows"]
+        if row["label"] != table["comparator"] and row["four_fifths_flag"] is not None
+    ]
+    assert (sum(headline), len(headline)) == (below, compared) and compared > below > 0
+    assert "| Law on the last day of the window | in force on 2026" in form.body.replace("\\", "")
+
+
+def test_it_says_whether_the_evidence_verifies(tmp_path: Path) -> None:
+    run = sealed(tmp_path)
+    assert re.search(r"\| Evidence \| \d+ files are as they were sealed", form_of(run).body)
+    page = Path(run.uri.removeprefix("file://")) / "report" / "tables.csv"
+    page.chmod(0o644)
+    page.write_bytes(page.read_bytes() + b"x")
+    said = form_of(run).body.replace("\\", "")
+    assert re.search(r"DOES NOT VERIFY, do not sign: .*report/tables\.csv", said)
+    assert "as they were sealed" not in said
+
+
 @pytest.mark.parametrize("name", policy_names())
 def test_it_asks_what_the_run_s_own_policy_asks(name: str, tmp_path: Path) -> None:
     form = form_of(sealed(tmp_path, report={"policy": name}))
