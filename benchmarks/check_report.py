@@ -1,0 +1,173 @@
+"""How `audit check-report` reads files of eight producers: errors on clean ones, and single faults found.
+
+    python -m benchmarks.check_report                           # the held-out half: 100 clean files, 300 faults
+    python -m benchmarks.check_report --half tuning --producers LaTeX scan --show
+    python -m benchmarks.check_report --files FOLDER --make     # make the files alone, or those that lack
+
+Needs Chromium, LibreOffice, pdfLaTeX and pdftoppm, and the packages weasyprint, reportlab, xlsxwriter and Pillow.
+Seeds, wordings and layouts were parted into two halves before anything was tuned. A fault counts as found where a
+finding of its kind, heavier than a note and about its row, is there; an unreadable table finds nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from audit_lib.check import CheckResult, SummaryFinding, check_report
+from audit_lib.errors import AuditError
+from benchmarks.check_report_faults import DROPPED, FAULTS, Expected
+from benchmarks.check_report_producers import PRODUCERS, produced
+from benchmarks.check_report_summaries import make
+from benchmarks.check_report_wordings import HALVES
+
+CLEAN, FAULTY = 100, 300
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """A file to make and to check: clean, or with one fault."""
+
+    seed: int
+    half: int
+    fault: str = ""
+
+    @property
+    def producer(self) -> str:
+        """Producers take turns; faults do so with another step, so that each meets each."""
+        return list(PRODUCERS)[(self.seed + self.seed // 240) % len(PRODUCERS)]
+
+
+@dataclass(kw_only=True)
+class Outcome:
+    """What checking a file gave."""
+
+    case: Case
+    errors: int = 0
+    warnings: int = 0
+    found: bool = False
+    refused: str = ""
+    lines: list[str] = field(default_factory=list)
+
+
+def cases(half: int, clean: int, faulty: int) -> Iterator[Case]:
+    """Yield clean cases, then faults in turn."""
+    yield from (Case(seed=seed, half=half) for seed in range(clean))
+    names = list(FAULTS)
+    yield from (Case(seed=10_000 + i, half=half, fault=names[i * 7 % len(names)]) for i in range(faulty))
+
+
+def run(case: Case, files: Path | None, make_alone: bool) -> Outcome:
+    """Make a file, where it is not there yet, and check it."""
+    made = make(case.seed, case.half)
+    expected = Expected(kinds=())
+    if case.fault:
+        expected = FAULTS[case.fault](made, random.Random(case.seed))
+    with TemporaryDirectory() as scratch:
+        name = f"{HALVES[case.half]}-{case.seed:05}-{case.producer}-{case.fault or 'clean'}"
+        name = name.replace(" ", "_").replace(",", "")
+        path = produced(made, case.producer, (files or Path(scratch)) / name)
+        if make_alone:
+            return Outcome(case=case)
+        try:
+            report = check_report(path, as_of=expected.as_of)
+        except AuditError as error:
+            return Outcome(case=case, refused=str(error).replace(str(path), name))
+    return _outcome(case, report, expected)
+
+
+def _outcome(case: Case, report: CheckResult, expected: Expected) -> Outcome:
+    weights = Counter(finding.severity for finding in report.findings)
+    return Outcome(
+        case=case,
+        errors=weights["error"],
+        warnings=weights["warning"],
+        found=any(_is_found(finding, expected) for finding in report.findings),
+        lines=[
+            f"{f.severity}: {f.id} {f.column} | {f.table} | {f.row} | {f.printed} | {f.recomputed} | {f.message}"
+            for f in report.findings
+            if f.severity != "note"
+        ],
+    )
+
+
+def _is_found(finding: SummaryFinding, expected: Expected) -> bool:
+    kind = f"{finding.id} {finding.column}" if finding.id == "field_not_found" else finding.id
+    if finding.severity == "note" or kind not in expected.kinds:
+        return False
+    there = _plain(finding.row)
+    return _plain(expected.row) in there and expected.printed in ("", finding.printed)
+
+
+def _plain(text: str) -> str:
+    return "".join(text.lower().split())
+
+
+def table(outcomes: list[Outcome]) -> Iterator[str]:
+    """Yield the results by producer, then by fault."""
+    yield "| producer | clean files | with an error | a warning | not read | faults | found | of dropped categories |"
+    yield "|---|---|---|---|---|---|---|---|"
+    for name in (*PRODUCERS, "all"):
+        own = [o for o in outcomes if name in (o.case.producer, "all")]
+        clean, faulty = [o for o in own if not o.case.fault], [o for o in own if o.case.fault]
+        gone = [o for o in faulty if o.case.fault in DROPPED]
+        yield (
+            f"| {name} | {len(clean)} | {sum(o.errors > 0 for o in clean)} | {sum(o.warnings > 0 for o in clean)} | "
+            f"{sum(bool(o.refused) for o in own)} | {len(faulty)} | {sum(o.found for o in faulty)} | "
+            f"{sum(o.found for o in gone)} of {len(gone)} |"
+        )
+    missed = Counter(o.case.fault for o in outcomes if o.case.fault and not o.found)
+    yield ""
+    yield "Not found: " + ("; ".join(f"{name}: {n}" for name, n in missed.most_common()) or "none")
+
+
+def main() -> int:
+    """Make, check, print."""
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    options.add_argument("--half", choices=HALVES, default="held-out")
+    options.add_argument("--clean", type=int, default=CLEAN)
+    options.add_argument("--faults", type=int, default=FAULTY)
+    options.add_argument("--producers", nargs="*", choices=list(PRODUCERS), default=list(PRODUCERS))
+    options.add_argument(
+        "--show", action="store_true", help="what was said of clean files, and of faults not found"
+    )
+    options.add_argument(
+        "--files", type=Path, help="folder of the files; those that are there are not made again"
+    )
+    options.add_argument("--make", action="store_true", help="make the files, check none")
+    options.add_argument("--processes", type=int, default=1)
+    given = options.parse_args()
+    if given.files:
+        given.files.mkdir(parents=True, exist_ok=True)
+    half = HALVES.index(given.half)
+    chosen = [c for c in cases(half, given.clean, given.faults) if c.producer in given.producers]
+    with ProcessPoolExecutor(given.processes) as pool:
+        outcomes = list(pool.map(partial(run, files=given.files, make_alone=given.make), chosen))
+    if given.make:
+        print(f"{len(outcomes)} files of the half {given.half} are there")
+        return 0
+    if given.show:
+        for outcome in outcomes:
+            wrong = (
+                not outcome.found
+                if outcome.case.fault
+                else bool(outcome.errors or outcome.warnings or outcome.refused)
+            )
+            if wrong:
+                print(outcome.case, outcome.refused, *outcome.lines, sep="\n    ")
+    print(f"half: {given.half}")
+    print("\n".join(table(outcomes)))
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,181 @@
+"""Words and layouts that the generated summaries of `check_report` are made of, parted into two halves.
+
+Index 0 is the half that readers and patterns may be tuned on, index 1 the one that is held out. They were parted
+before anything was tuned, and share no wording of a sentence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+HALVES: Final = ("tuning", "held-out")
+
+RACES: Final[tuple[Mapping[str, str], ...]] = (
+    {
+        "hispanic": "Hispanic or Latino",
+        "white": "White",
+        "black": "Black or African American",
+        "islander": "Native Hawaiian or Pacific Islander",
+        "asian": "Asian",
+        "native": "Native American or Alaska Native",
+        "several": "Two or More Races",
+    },
+    {
+        "hispanic": "Hispanic or Latino",
+        "white": "White (Not Hispanic or Latino)",
+        "black": "Black or African American (Not Hispanic or Latino)",
+        "islander": "Native Hawaiian or Other Pacific Islander (Not Hispanic or Latino)",
+        "asian": "Asian (Not Hispanic or Latino)",
+        "native": "American Indian or Alaska Native (Not Hispanic or Latino)",
+        "several": "Two or More Races (Not Hispanic or Latino)",
+    },
+)
+SEXES: Final[tuple[Mapping[str, str], ...]] = (
+    {"male": "Male", "female": "Female"},
+    {"male": "Men", "female": "Women"},
+)
+# Applicants, selected, rate, ratio; then the same for scores, which have no number of selected people.
+HEADERS: Final[tuple[Sequence[tuple[str, str, str, str]], ...]] = (
+    (
+        ("# of Applicants", "# Selected", "Selection Rate", "Impact Ratio"),
+        ("Applicants", "Selected", "Selection Rate (%)", "Impact Ratio"),
+        ("Number of candidates", "Number selected", "Rate of selection", "Adverse impact ratio"),
+    ),
+    (
+        ("Number of Applicants", "Number Advanced", "Selection Rate", "Impact Ratio"),
+        ("Total applicants", "Hired", "Selection rate", "Impact ratio"),
+        ("Candidates assessed", "Candidates moved forward", "Pass rate", "AIR"),
+    ),
+)
+CAPTIONS: Final[tuple[Sequence[tuple[str, str, str]], ...]] = (
+    (
+        ("Sex Categories", "Race/Ethnicity Categories", "Intersectional Categories"),
+        ("Table 1: Results by sex", "Table 2: Results by race/ethnicity", "Table 3: Results by both"),
+    ),
+    (
+        ("Impact ratios by gender", "Impact ratios by race and ethnicity", "Intersectional impact ratios"),
+        ("Exhibit 1. Sex", "Exhibit 2. Race/ethnicity", "Exhibit 3. Sex and race/ethnicity"),
+    ),
+)
+TOTALS: Final = (("Total",), ("All applicants",))
+UNKNOWNS: Final = (("Unknown",), ("Not disclosed",))
+JOINTS: Final = (("{sex}, {race}", "{race} {sex}"), ("{sex} - {race}", "{race}, {sex}"))
+POSITIONS: Final = (("store clerk", "line cook", "night nurse"), ("bus driver", "data engineer", "paralegal"))
+TOOLS: Final = (("HireSort", "Ledgerly Screen"), ("TalentSieve", "Rankwell"))
+VENDORS: Final = (("Ledgerly Corp.", "Oakmount Software Inc."), ("Sieveworks Ltd.", "Brightpath Systems LLC"))
+AUDITORS: Final = (
+    ("Harrow & Finch LLP", "Delta Assurance Partners"),
+    ("Quill Statistical Review", "Norwood Audit PC"),
+)
+EMPLOYERS: Final = (("Marlow Stores", "Pine Hospital Group"), ("Cedar Transit", "Hudson Legal Services"))
+
+WORDS: Final[tuple[Sequence[Sequence[str]], ...]] = (
+    (
+        (
+            "Date of the bias audit: {audited}. The audit was conducted by {auditor}, an independent auditor.",
+            "Distribution date of the tool: {used}.",
+            "Source of the data: applications for the position of {position} that {employer} received.",
+            "Explanation of the data: the data cover every application from {start} to {end}.",
+            "{unknown} individuals were of an unknown category and are not in the tables.",
+        ),
+        (
+            "This summary of results of a bias audit is about {tool}, which {employer} uses to fill the position of "
+            "{position}. The most recent bias audit was completed on {audited} by {auditor}.",
+            "{employer} began using the tool on {used}.",
+            "Historical data of {employer} were used: all applications between {start} and {end}.",
+            "Of all individuals assessed, {unknown} did not report their sex or race/ethnicity.",
+        ),
+    ),
+    (
+        (
+            "Audit date: {audited}. Auditor: {auditor}. Vendor: {vendor}.",
+            "The tool has been in use since {used} for the job of {position}.",
+            "Data source: historical data that {employer} collected from {start} to {end}; the data set includes all "
+            "completed applications.",
+            "Number of individuals with unknown demographic data: {unknown}.",
+        ),
+        (
+            "{auditor} performed this audit of {tool}, provided by {vendor}. Date of audit: {audited}.",
+            "Date of first use: {used}. Role: {position}.",
+            "The data was provided by {employer}. The audit period ran from {start} to {end}, and the data used "
+            "consists of every candidate of that time.",
+            "{unknown} candidates declined to state their sex or race/ethnicity.",
+        ),
+    ),
+)
+FILLS: Final[tuple[Sequence[str], ...]] = (
+    (
+        "The tool ranks applications by how well they fit the description of the work.",
+        "A recruiter reads each application that the tool puts among the first.",
+        "Applicants may ask for another way of being considered by writing to the office of human resources.",
+        "Rates are the numbers selected over the numbers that applied; ratios compare each rate with the highest.",
+    ),
+    (
+        "Each candidate answers a set of questions, and the software gives the answers a score.",
+        "Scores are kept for three years and then removed from the systems of the employer.",
+        "A candidate can ask for an accommodation at least ten business days before the assessment.",
+        "The impact ratio divides the rate of a category by the rate of the category with the highest rate.",
+    ),
+)
+
+VERDICTS: Final = (
+    (
+        "The auditor found no evidence of bias in the tool.",
+        "The tool passed its bias audit.",
+        "These results show that the software is fair to all applicants.",
+        "No adverse impact was identified for any group.",
+    ),
+    (
+        "In conclusion, the assessment detected no bias against any category.",
+        "Our system has successfully passed the annual bias audit.",
+        "The figures confirm that the algorithm is unbiased.",
+        "The review did not reveal discrimination of any kind.",
+    ),
+)
+MADE_UP: Final = (
+    (
+        "Scores were drawn at random because the tool could not be reached.",
+        "For this audit the scores were simulated.",
+        "Selection results were generated by a random number generator.",
+    ),
+    (
+        "The outcomes were randomly generated for the purpose of this summary.",
+        "As access was lacking, synthetic scores were used in place of the tool's output.",
+        "The ratings are placeholders that were sampled from a normal distribution.",
+    ),
+)
+INSIDERS: Final = (
+    (
+        "The bias audit was carried out by the vendor of the tool.",
+        "Our own data science team conducted the audit.",
+        "The audit was performed in-house by {vendor}, the developer of the tool.",
+    ),
+    (
+        "The vendor itself performed the bias audit.",
+        "The audit was completed internally by employees of {employer}.",
+        "The auditor is a subsidiary of the company that developed the tool.",
+    ),
+)
+AS_LAW: Final = (
+    (
+        "Local Law 144 requires every impact ratio to be at least 0.80.",
+        "The law sets a threshold of four-fifths.",
+    ),
+    (
+        "Under NYC law an impact ratio must exceed 80%.",
+        "All ratios meet the 0.8 minimum that Local Law 144 sets.",
+    ),
+)
+IMPUTED: Final = (
+    (
+        "Race was inferred from surnames where applicants did not state it.",
+        "Missing gender was imputed from names.",
+    ),
+    (
+        "The ethnicity of candidates was predicted with BISG.",
+        "Sex was guessed from first names if it was missing.",
+    ),
+)
+OUTSIDERS: Final = (("Ruritanian", "Martian"), ("Atlantean", "Lunar"))
+FONTS: Final = (("Liberation Serif", "DejaVu Sans"), ("Liberation Sans", "DejaVu Serif"))
