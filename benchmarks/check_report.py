@@ -72,7 +72,7 @@ def run(case: Case, files: Path | None, make_alone: bool) -> Outcome:
         expected = FAULTS[case.fault](made, random.Random(case.seed))
     with TemporaryDirectory() as scratch:
         name = f"{HALVES[case.half]}-{case.seed:05}-{case.producer}-{case.fault or 'clean'}"
-        name = name.replace(" ", "_").replace(",", "")
+        name = name.replace(" ", "_").replace(",", "").replace("/", "-")
         path = produced(made, case.producer, (files or Path(scratch)) / name)
         if make_alone:
             return Outcome(case=case)

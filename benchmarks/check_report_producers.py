@@ -8,6 +8,7 @@ import random
 import subprocess
 import tempfile
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -49,7 +50,8 @@ def weasyprint(made: Summary, folder: Path) -> Path:
 def libreoffice(made: Summary, folder: Path) -> Path:
     """A document opened and saved by LibreOffice: as PDF, and some as DOCX or as a page."""
     source = folder / "source.docx"
-    source.write_bytes(docx(made))
+    upright = replace(made, layout=replace(made.layout, is_transposed=False))
+    source.write_bytes(docx(upright))
     tagged = '{"UseTaggedPDF":{"type":"boolean","value":"true"}}'
     target = {0: "docx", 1: "html:HTML (StarWriter)"}.get(made.seed // 8 % 6, "pdf:writer_pdf_Export")
     if made.layout.is_tagged and target.startswith("pdf"):
@@ -104,10 +106,7 @@ def reportlab(made: Summary, folder: Path) -> Path:
             continue
         parts.append(Paragraph(block.caption, styles["Heading2"]))
         wrap = styles["BodyText"]
-        rows = [
-            [Paragraph(text, wrap) if i == 0 and len(text) > 30 else text for i, text in enumerate(row)]
-            for row in block.rows
-        ]
+        rows = [[Paragraph(row[0], wrap), *row[1:]] for row in block.rows]
         widths = [150, *[None] * (len(block.header) - 1)]
         size = [("FONTSIZE", (0, 0), (-1, -1), layout.size)]
         parts.append(

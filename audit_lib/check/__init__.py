@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 from typing import Any, Final
@@ -26,6 +26,7 @@ from audit_lib.check.json_schema import SCHEMA
 from audit_lib.check.page_breaks import headless, joined
 from audit_lib.check.published_tables import PublishedTable, tables_of, why_none
 from audit_lib.check.rebuild import rebuild
+from audit_lib.check.transposed_tables import upright
 from audit_lib.errors import InputError
 from audit_lib.policies import Policy, load_policy, policy_named, policy_names
 
@@ -54,7 +55,7 @@ class CheckResult:
     ----------
     file : str
         Its name as given.
-    format : {"html", "csv", "pdf"}
+    format : {"html", "csv", "pdf", "docx", "xlsx", "image"}
         What it was read as.
     policy : str
         Policy pack and version that it was checked against: the one that a page of ours names, or else LL144's.
@@ -103,7 +104,7 @@ class CheckResult:
 
 
 def check_report(path: str | Path, *, as_of: date | None = None, policy: str = _POLICY) -> CheckResult:
-    """Check a published summary: an HTML page, CSV tables or a PDF.
+    """Check a published summary: an HTML page, CSV tables, a PDF, DOCX or XLSX, or a picture of one.
 
     Every rate is computed again from the printed numbers of people, half up at its printed digits, and every
     impact ratio over the highest rate of its table. What differs is tried cut off, from the printed rates, and
@@ -143,12 +144,13 @@ def check_document(
     pack = policy_named(policy)
     law = _law_of(document.text) or pack
     other = law.name != pack.name
+    document = replace(document, grids=upright(document.grids, pack))
     tables = tables_of(document.grids, pack)
     if not tables:
         lacking = "".join(
             f" Table {i}{f' on page {grid.page}' if grid.page else ''}: {why_none(grid, pack)}."
             for i, grid in enumerate(document.grids[:_NAMED_TABLES], 1)
-        )
+        ) + "".join(f" Not read: {part}." for part in document.unread)
         raise InputError(
             f"{name}: no table of rates among {len(document.grids)} table(s) read as {document.format}.{lacking} "
             "Looked for a header row that names an impact ratio, or a selection or scoring rate, beside a number of "
@@ -157,6 +159,7 @@ def check_document(
     everything = tables
     tables, findings = reading_doubts.part(tables, pack)
     findings += [*reading_doubts.columns_not_read(tables), *headless(joined(document.grids), pack)]
+    findings += reading_doubts.pictures_not_read(document)
     rebuilt: list[Rebuilt] = []
     said = stated_fields.read_words(document.text)
     unknown = _unknown(tables, said)
@@ -202,7 +205,7 @@ def check_document(
         findings += stated_fields.fields(document.text, said, unknown, tables, pack)
         findings += stated_fields.validity(said, as_of, pack)
         findings += contradicting_dates.days(document.text, pack)
-    findings = list(reading_doubts.cautioned(findings, everything))
+    findings = list(reading_doubts.cautioned(findings, everything, document.unsure))
     not_checked = _not_checked(document, tables, said, as_of, law if other else None, pack)
     if document.format == "csv" and (absent := list(category_coverage.missing_families(tables, law))):
         not_checked.insert(0, "; ".join(f.message for f in absent) + ": a CSV may be one file of several")

@@ -10,11 +10,12 @@ from typing import Final
 _MONTHS: Final = {name.lower(): i for i, name in enumerate(calendar.month_name) if name}
 _MONTHS_SHORT: Final = {name[:3]: i for name, i in _MONTHS.items()}
 _MONTH: Final = r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?"  # fmt: skip # noqa: E501
+# A reader of scans loses spaces: "March25,2026".
 # A browser's PDF cuts a date over two lines at its hyphen: "2025- 10-20".
 DATE: Final = re.compile(
     r"(?<![\d/-])(?:(?P<iso>\d{4}-\s?\d{2}-\s?\d{2})"
-    rf"|(?P<mdy>{_MONTH}) (?P<mdy_day>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<mdy_year>\d{{4}})"
-    rf"|(?P<dmy_day>\d{{1,2}})(?:st|nd|rd|th)? (?P<dmy>{_MONTH}),? (?P<dmy_year>\d{{4}})"
+    rf"|(?P<mdy>{_MONTH}) ?(?P<mdy_day>\d{{1,2}})(?:st|nd|rd|th)?,? ?(?P<mdy_year>\d{{4}})"
+    rf"|(?P<dmy_day>\d{{1,2}})(?:st|nd|rd|th)? ?(?P<dmy>{_MONTH}),? ?(?P<dmy_year>\d{{4}})"
     r"|(?P<us_month>\d{1,2})/(?P<us_day>\d{1,2})/(?P<us_year>\d{4}|\d{2})"
     rf"|(?P<my>{_MONTH}),? (?P<my_year>\d{{4}}))(?![\d/-])",
     re.IGNORECASE,

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 from audit_lib.check.csv_tables import csv_grids
+from audit_lib.check.docx_tables import docx_document
 from audit_lib.check.grids import PublishedFile
 from audit_lib.check.html_tables import html_document
+from audit_lib.check.office_package import is_office, open_package, part_of
 from audit_lib.check.pdf_tables import pdf_document
+from audit_lib.check.picture_files import Named, picture_document, with_pictures
+from audit_lib.check.picture_words import is_picture
+from audit_lib.check.xlsx_tables import xlsx_document
 from audit_lib.errors import CorruptFileError, InputError
 
 MOST_BYTES: Final = 64 * 2**20
@@ -21,22 +28,36 @@ def read_document(path: Path) -> PublishedFile:
     Raises
     ------
     InputError
-        If there is no such file, it is empty or too large, or a PDF and pdfplumber is not installed.
+        If there is no such file, it is empty or too large, or what reads it is not installed.
     CorruptFileError
-        If it holds neither text nor a PDF that opens.
+        If it holds neither text nor a file of a known format that opens.
     """
     content = _read(path)
     if content.lstrip()[:5] == b"%PDF-":
         return pdf_document(content, path)
+    if is_office(content):
+        kind, package = open_package(content, path)
+        document = docx_document(package, path) if kind == "docx" else xlsx_document(content, path)
+        return with_pictures(document, _media(package, path))
+    if is_picture(content):
+        return picture_document(content, path)
     text = _decode(content, path)
     start = text[:4096].lower()
     if "<table" in text.lower() or "<html" in start or "<!doctype html" in start:
-        return html_document(text)
+        return html_document(text, path.parent)
     if path.suffix.lower() == ".pdf":
         raise CorruptFileError(
             f"{path}: not a PDF despite its name; save the summary again as PDF, HTML or CSV"
         )
     return PublishedFile(format="csv", text="", grids=tuple(csv_grids(text, path)))
+
+
+def _media(package: zipfile.ZipFile, path: Path) -> Iterator[Named]:
+    """Yield the pictures of a package; drawings in formats of its own cannot be read."""
+    for name in package.namelist():
+        if "/media/" in name and not name.endswith(".svg"):
+            content = part_of(package, name, path)
+            yield name, content if is_picture(content) else None
 
 
 def _read(path: Path) -> bytes:
@@ -57,7 +78,9 @@ def _decode(content: bytes, path: Path) -> str:
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
         return content.decode("utf-16", errors="replace")
     if b"\x00" in content:
-        raise CorruptFileError(f"{path}: binary and no PDF; save the summary as HTML, CSV or PDF")
+        raise CorruptFileError(
+            f"{path}: binary and no PDF, DOCX, XLSX or picture; save the summary as HTML, CSV or PDF"
+        )
     for encoding in _ENCODINGS[:-1]:
         try:
             return content.decode(encoding)

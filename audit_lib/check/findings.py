@@ -69,6 +69,9 @@ KINDS: Final[Mapping[str, FindingKind]] = MappingProxyType(
             "a table was not read, or not with certainty: from where words stand, or without a header",
             "5-303(a)(1)",
         ),
+        "picture_not_read": FindingKind(
+            "warning", "a picture that may hold a table was not read", "5-303(a)(1)"
+        ),
         "columns_not_read": FindingKind(
             "error",
             "columns of rates or ratios were not read: nothing tells them from others of the same header",

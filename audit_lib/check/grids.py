@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-Format = Literal["html", "csv", "pdf"]
+Format = Literal["html", "csv", "pdf", "docx", "xlsx", "image"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +29,8 @@ class Grid:
         The page, from 1, on which it was read from where words stand; 0 where its cells are the file's own.
     unsure : str
         Why a cell may hold another one's text; empty where the file itself says what each cell holds.
+    is_whole : bool
+        Of a table read from where words stand: whether every line from its header to its end was read as part of it.
     """
 
     rows: Sequence[Sequence[str]]
@@ -38,6 +40,7 @@ class Grid:
     continues: bool = False
     page: int = 0
     unsure: str = ""
+    is_whole: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +49,7 @@ class PublishedFile:
 
     Parameters
     ----------
-    format : {"html", "csv", "pdf"}
+    format : {"html", "csv", "pdf", "docx", "xlsx", "image"}
         What it was read as.
     text : str
         Every visible word outside and inside tables, a line a paragraph; empty for CSV.
@@ -54,12 +57,18 @@ class PublishedFile:
         Its tables, in order.
     caution : str
         What a reader of the findings must know about how it was read; empty if nothing.
+    unread : tuple of str
+        Parts that may hold a table and were not read, such as pictures, and why.
+    unsure : str
+        Why its words may have been misread; empty where they are the file's own.
     """
 
     format: Format
     text: str
     grids: tuple[Grid, ...]
     caution: str = ""
+    unread: tuple[str, ...] = ()
+    unsure: str = ""
 
 
 def even(rows: Iterable[Sequence[str]]) -> tuple[tuple[str, ...], ...]:

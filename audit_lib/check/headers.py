@@ -106,6 +106,8 @@ def has_header(grid: Grid) -> bool:
 def header_at(rows: Sequence[Sequence[str]], start: int) -> Header | None:
     """Return the header of a table of rates that begins at a row, or None."""
     found = None
+    if not any(rows[start]):
+        return None
     for deep in range(1, _HEADER_ROWS + 1):
         block = rows[start : start + deep]
         if len(block) < deep or any(read_cell(text).number for text in block[-1]):

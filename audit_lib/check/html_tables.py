@@ -1,6 +1,7 @@
 """Text and tables of an HTML page, with spans filled, read by the standard library's parser.
 
-The structure of a tagged PDF is written into the same reader, as the elements that mean the same.
+Elements that say their role (``role="table"``, ``row``, ``cell``) are tables like those of ``<table>``. The structure
+of a tagged PDF and of a DOCX is written into the same reader, as the elements that mean the same.
 """
 
 from __future__ import annotations
@@ -8,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Final
 
 from audit_lib.check.grids import Format, Grid, PublishedFile, even
+from audit_lib.check.picture_files import saved_pictures, with_pictures
 from audit_lib.check.published_numbers import one_line
 
 _SKIPPED: Final = frozenset({"script", "style", "svg", "template", "noscript", "select"})
@@ -22,6 +25,13 @@ _BREAKS: Final = frozenset(
 # Footnote marks and remarks under a number: "0.97<sup>1</sup>" is not 0.971.
 _ASIDES: Final = frozenset({"sup", "small"})
 _MOST_SPAN: Final = 100
+_ROLES: Final = {
+    "table": "table", "grid": "table", "treegrid": "table", "rowgroup": "tbody", "row": "tr", "cell": "td",
+    "gridcell": "td", "columnheader": "th", "rowheader": "th", "caption": "caption",
+}  # fmt: skip
+_VOID: Final = frozenset(
+    {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
+)
 
 
 @dataclass(slots=True)
@@ -39,6 +49,7 @@ class _HtmlCell:
 @dataclass(slots=True)
 class _Table:
     trail: tuple[str, ...]
+    label: str = ""
     caption: list[str] = field(default_factory=list)
     rows: list[list[_HtmlCell]] = field(default_factory=list)
     # Rows before this one belong to a finished thead, tbody or tfoot, which ends their spans.
@@ -61,15 +72,36 @@ class HtmlReader(HTMLParser):
         self._asides = 0
         self._trail: list[str] = [""] * len(_HEADINGS)
         self._heading: list[str] | None = None
+        self._roles: dict[
+            str, list[str]
+        ] = {}  # open elements by tag, each with the tag that its role stands for
+        self._verbatim = 0
+        self.pictures: list[dict[str, str | None]] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Open an element."""
+        """Open an element, as the one that its role stands for."""
+        given = dict(attrs)
+        meant = _ROLES.get((given.get("role") or "").strip().lower(), tag)
+        if tag not in _VOID:
+            self._roles.setdefault(tag, []).append(meant)
+        if meant != tag:
+            for span in ("colspan", "rowspan"):
+                given[span] = given.get(f"aria-{span}") or given.get(span)
+        self._open_element(meant, given)
+        label = given.get("aria-label")
+        if meant == "table" and label and self._open and not self._skipping:
+            self._open[-1].label = label
+
+    def _open_element(self, tag: str, attrs: dict[str, str | None]) -> None:
         if tag in _SKIPPED:
             self._skipping += 1
         if self._skipping:
             return
         if tag in _BREAKS:
             self._space("\n")
+        if tag == "img":
+            self.pictures.append(attrs)
+        self._verbatim += tag == "pre"
         if tag in _HEADINGS or tag == "table":
             self._stops.append(len(self.text))
         if tag in _HEADINGS:
@@ -79,7 +111,7 @@ class HtmlReader(HTMLParser):
         elif tag in _ASIDES:
             self._asides += 1
         elif self._open:
-            self._in_table(tag, dict(attrs))
+            self._in_table(tag, attrs)
 
     def _in_table(self, tag: str, attrs: dict[str, str | None]) -> None:
         table = self._open[-1]
@@ -106,13 +138,19 @@ class HtmlReader(HTMLParser):
             self.handle_starttag(tag, attrs)
 
     def handle_endtag(self, tag: str) -> None:
-        """Close an element."""
+        """Close an element, and what its role stands for."""
+        open_ = self._roles.get(tag)
+        self._close_element(open_.pop() if open_ else tag)
+
+    def _close_element(self, tag: str) -> None:
         if tag in _SKIPPED:
             self._skipping = max(0, self._skipping - 1)
         if self._skipping:
             return
         if tag in _BREAKS:
             self._space("\n")
+        if tag == "pre":
+            self._verbatim = max(0, self._verbatim - 1)
         if tag in _HEADINGS and self._heading is not None:
             level = _HEADINGS.index(tag)
             self._trail[level] = " ".join("".join(self._heading).split())
@@ -133,6 +171,8 @@ class HtmlReader(HTMLParser):
         """Add words to all that is open."""
         if self._skipping:
             return
+        if not self._verbatim:  # lines of the file are no lines of the page
+            data = data.replace("\n", " ").replace("\r", " ")
         self._space(data)
         if self._heading is not None:
             self._heading.append(data)
@@ -150,7 +190,8 @@ class HtmlReader(HTMLParser):
 
     def _close(self) -> None:
         table = self._open.pop()
-        grid = Grid(rows=_filled(table), caption=" ".join("".join(table.caption).split()), trail=table.trail)
+        caption = " ".join("".join(table.caption).split()) or table.label
+        grid = Grid(rows=_filled(table), caption=caption, trail=table.trail)
         if grid.rows:
             self.grids.append(grid)
             self._ends.append(len(self.text))
@@ -172,8 +213,10 @@ def _lines(parts: Sequence[str]) -> str:
     return "\n".join(line for line in lines if line)
 
 
-def html_document(text: str) -> PublishedFile:
+def html_document(text: str, folder: Path | None = None) -> PublishedFile:
     """Read a page: its visible words, and its tables with their captions and the headings above them.
+
+    Its pictures are looked for in itself and in the folder that it was saved into; without one they are left out.
 
     Examples
     --------
@@ -183,7 +226,8 @@ def html_document(text: str) -> PublishedFile:
     """
     reader = HtmlReader()
     reader.feed(text)
-    return reader.document("html")
+    document = reader.document("html")
+    return document if folder is None else with_pictures(document, saved_pictures(reader.pictures, folder))
 
 
 def _span(value: str | None, zero: int = 1) -> int:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from audit_lib.check.findings import KINDS, SEVERITIES
+from audit_lib.check.grids import Format
 
 SCHEMA: Final = "audit-check-report/2"
 
@@ -60,7 +61,7 @@ def check_schema() -> Schema:
             {
                 "schema": {"const": SCHEMA},
                 "file": _TEXT,
-                "format": {"enum": ["html", "csv", "pdf"]},
+                "format": {"enum": list(get_args(Format))},
                 "policy": {**_TEXT, "description": "Policy pack and version that it was checked against."},
                 "ok": {"type": "boolean", "description": "Neither an error nor a warning."},
                 "tables": _array(_TEXT, "Tables of rates that were found and could be read."),

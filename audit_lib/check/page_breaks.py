@@ -28,17 +28,24 @@ def joined(grids: Sequence[Grid]) -> list[Grid]:
         own = _last_header(grid)
         if header is not None and grid.continues and len(grid.rows[0]) == len(header.texts):
             again = header_at(grid.rows, 0)
-            if own is None or again == header:
+            if own is None or (again is not None and _plain(again) == _plain(header)):
                 rest = grid.rows[len(again.rows) :] if again else grid.rows
                 whole = found[at]
                 rows, is_cut = _reunited(whole.rows, rest)
                 unsure = whole.unsure or grid.unsure or (_CUT if is_cut else "")
-                found[at] = replace(whole, rows=rows, notes=grid.notes or whole.notes, unsure=unsure)
+                is_whole = whole.is_whole and grid.is_whole
+                notes = grid.notes or whole.notes
+                found[at] = replace(whole, rows=rows, notes=notes, unsure=unsure, is_whole=is_whole)
                 continue
         if own is not None:
             at, header = len(found), own
         found.append(grid)
     return found
+
+
+def _plain(header: Header) -> list[str]:
+    """Its texts without spaces, which a reader of scans may lose."""
+    return ["".join(text.split()).casefold() for text in header.texts]
 
 
 def _reunited(

@@ -12,6 +12,8 @@ Char = Mapping[str, Any]
 SMALL: Final = 0.92  # characters under this share of the others' size are remarks or footnote marks
 _RAISED: Final = 0.15  # of the size of what it stands behind
 _BESIDE: Final = 0.5  # of that size: a mark stands right behind its word
+_LIGATURES: Final = {f"(cid:{27 + i})": letters for i, letters in enumerate(("ff", "fi", "fl", "ffi", "ffl"))}
+"""As TeX's fonts number them (T1), where a PDF does not say what letters they stand for."""
 _THOUSANDS: Final = 3  # digits between two separators
 
 
@@ -48,6 +50,8 @@ def plain_page(page: Any) -> Any:
     """Return a pdfplumber page without raised marks, in which commas part thousands, so that words keep together."""
     marks = {id(char) for char in raised(page.chars)}
     kept = [char for char in page.chars if id(char) not in marks]
+    for char in kept:
+        char["text"] = _LIGATURES.get(char["text"], char["text"])
     for i in range(1, len(kept) - _THOUSANDS):
         after = kept[i + 1 : i + 1 + _THOUSANDS]
         if (

@@ -14,16 +14,24 @@ from statistics import median
 from typing import Any, Final
 
 from audit_lib.check.grids import Grid, even
+from audit_lib.check.headers import is_of_rates, meaning_of
 from audit_lib.check.published_numbers import read_number, says_none
+from audit_lib.check.row_labels import told_apart
 
 _SAME_LINE: Final = 0.5  # of a line's height
 _CLOSE: Final = 1.0  # white space between lines of one header, in heights
 _END: Final = 3.0  # white space that ends a table, in heights
 _MOST_WRAPPED: Final = 4  # lines that a label can have below its last row, and one more
+_PAGE_FOOT: Final = 2  # lines below a page's text
 _PAGE_HEAD: Final = 3  # a header in the first lines of a page may be a repeated one
 _CAPTION: Final = re.compile(r"\b(?:sex|gender|race|ethnicity|intersectional|table)\b", re.IGNORECASE)
 _HEADER: Final = re.compile(r"\b(?:ratio|rate|applicants|selected|category|group)\b", re.IGNORECASE)
 _SMALL: Final = 0.92  # words under this share of the rows' size are remarks
+NOT_RULED: Final = (
+    "{} has no tags and no ruling, so its cells were read from where words stand, and a cell may be another's; look at "
+    "the page"
+)
+_WORD_SPACE: Final = 0.5  # of a word's size: more white space parts two cells
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +51,9 @@ class _Word:
 
 
 @dataclass(slots=True)
-class _Line:
+class Line:
+    """A line of words on a page, from 0."""
+
     page: int
     top: float
     bottom: float
@@ -52,9 +62,10 @@ class _Line:
 
     @property
     def text(self) -> str:
+        """Its words."""
         return " ".join(word.text for word in self.words)
 
-    def distance(self, other: _Line) -> float:
+    def distance(self, other: Line) -> float:
         """Return the white space between two lines, in heights; none counts across pages."""
         if self.page != other.page:
             return float("inf")
@@ -72,9 +83,13 @@ class _Line:
         return found
 
 
-def layout_grids(pages: Sequence[Sequence[Mapping[str, Any]]]) -> Iterator[Grid]:
-    """Yield the tables that the words of pages make, as pdfplumber extracts them with their ``size``."""
-    lines = [line for number, words in enumerate(pages) for line in _lines(words, number)]
+def lines_of(pages: Sequence[Sequence[Mapping[str, Any]]]) -> list[Line]:
+    """Put the words of pages into lines, as pdfplumber extracts them with their ``size``."""
+    return [line for number, words in enumerate(pages) for line in _lines(words, number)]
+
+
+def layout_grids(lines: Sequence[Line], unsure: str = NOT_RULED) -> Iterator[Grid]:
+    """Yield the tables that lines make; `unsure` says why a cell may be misread, and has a place for the page."""
     start = 0
     while start < len(lines):
         if not _names_ratio(lines[start]):
@@ -85,23 +100,25 @@ def layout_grids(pages: Sequence[Sequence[Mapping[str, Any]]]) -> Iterator[Grid]
         if rows:
             # Words above the table may speak of a ratio, too: its header is the last that does.
             named = max(i for i in range(start, rows[0]) if _names_ratio(lines[i]))
-            yield _grid(lines, named, rows, end)
+            yield _grid(lines, named, rows, end, unsure)
         start = max(end, start + 1)
 
 
-def _names_ratio(line: _Line) -> bool:
-    return "ratio" in line.text.lower() and not line.numbers
+def _names_ratio(line: Line) -> bool:
+    if line.numbers:
+        return False
+    return "ratio" in line.text.lower() or is_of_rates([meaning_of(text.text) for text in _texts(line)])
 
 
-def _lines(words: Sequence[Mapping[str, Any]], page: int) -> list[_Line]:
-    lines: list[_Line] = []
+def _lines(words: Sequence[Mapping[str, Any]], page: int) -> list[Line]:
+    lines: list[Line] = []
     for word in sorted(words, key=lambda w: (w["bottom"], w["x0"])):
         made = _Word(word["text"], word["x0"], word["x1"], word["size"])
         height = word["bottom"] - word["top"]
         if lines and abs(word["bottom"] - lines[-1].bottom) < _SAME_LINE * height:
             lines[-1].words.append(made)
         else:
-            lines.append(_Line(page, word["top"], word["bottom"], [made]))
+            lines.append(Line(page, word["top"], word["bottom"], [made]))
     for line in lines:
         line.words = _joined(sorted(line.words, key=lambda word: word.left))
     return lines
@@ -118,20 +135,39 @@ def _joined(words: Sequence[_Word]) -> list[_Word]:
     return found
 
 
-def _end(lines: Sequence[_Line], start: int) -> int:
-    """Return the first line after the table: beyond a wide gap, or the next header."""
-    seen = False
-    for i in range(start + 1, len(lines)):
-        has_numbers = len(lines[i].numbers) >= 2
+def _end(lines: Sequence[Line], start: int) -> int:
+    """Return the first line after the table: beyond a wide gap, or the next header.
+
+    A gap above the foot of a page ends nothing where the next page goes on with rows of as many numbers.
+    """
+    most, i = 0, start + 1
+    while i < len(lines):
+        numbers = len(lines[i].numbers)
         if _END < lines[i].distance(lines[i - 1]) < float("inf"):
+            resumed = _resumed(lines, i, most)
+            if resumed is None:
+                return i
+            i, numbers = resumed, most
+        if most and numbers < 2 and "ratio" in lines[i].text.lower():
             return i
-        if seen and not has_numbers and "ratio" in lines[i].text.lower():
-            return i
-        seen |= has_numbers
+        most = max(most, numbers if numbers > 1 else 0)
+        i += 1
     return len(lines)
 
 
-def _grid(lines: Sequence[_Line], start: int, rows: Sequence[int], end: int) -> Grid:
+def _resumed(lines: Sequence[Line], foot: int, most: int) -> int | None:
+    """Return the row of the next page that goes on with a table of so many numbers, if one does."""
+    after = next((i for i in range(foot, len(lines)) if lines[i].page != lines[foot].page), len(lines))
+    if after - foot > _PAGE_FOOT or any(len(lines[i].numbers) > 1 for i in range(foot, after)):
+        return None
+    first = next(
+        (i for i in range(after, len(lines)) if lines[i].words[0].is_number or lines[i].numbers), None
+    )
+    is_row = first is not None and first - after < _PAGE_HEAD and len(lines[first].numbers) == most > 1
+    return first if is_row else None
+
+
+def _grid(lines: Sequence[Line], start: int, rows: Sequence[int], end: int, unsure: str) -> Grid:
     most = max(len(lines[i].numbers) for i in rows)
     full = [lines[i].numbers for i in rows if len(lines[i].numbers) == most]
     size = median(word.size for numbers in full for word in numbers)
@@ -146,33 +182,94 @@ def _grid(lines: Sequence[_Line], start: int, rows: Sequence[int], end: int) -> 
     if caption < 0 or lines[caption].page != lines[start].page or lines[caption].is_taken:
         caption = start
     first = max(first, caption + 1) if caption < start else first
-    labels: dict[int, list[int]] = {i: [i] for i in rows}
-    for i in range(start + 1, min(end, rows[-1] + _MOST_WRAPPED)):
-        words = [word for word in lines[i].words if word.size >= _SMALL * size]
-        if i in labels or not words or any(word.right > columns[0][0] for word in words):
-            continue
-        nearest = min(rows, key=lambda row: lines[row].distance(lines[i]))
-        if lines[nearest].distance(lines[i]) < _CLOSE:
-            labels[nearest].append(i)
+    # The rest of a label stands below its row, above it or on both sides: what names most categories is right.
+    wrapped_lines = [
+        i
+        for i in range(start + 1, min(end, rows[-1] + _MOST_WRAPPED))
+        if i not in rows and _is_label(lines[i], columns[0][0], size)
+    ]
+    continues = first > 0 and lines[max(0, first - _PAGE_HEAD)].page < lines[first].page
+    ways = (_to_above, _to_nearest, _to_below) if continues else (_to_nearest, _to_above, _to_below)
+    found = (way(lines, rows, wrapped_lines) for way in ways)
+    labels = max(found, key=lambda labels: told_apart(_label_texts(lines, labels, edges[0])))
     wrapped = {i for parts in labels.values() for i in parts}
-    for i in wrapped:
+    # Below a header that is printed again stands the rest of the row that the page's end cut.
+    rest = [i for i in wrapped_lines if continues and i < rows[0] and i not in wrapped]
+    for i in (*wrapped, *rest):
         lines[i].is_taken = True
-    header = [word for i in range(first, rows[0]) if i not in wrapped for word in lines[i].words]
+    names_left = [(min(names, default=0.0), edges[0])]
+    header = _header(
+        [lines[i] for i in range(first, rows[0]) if i not in wrapped and i not in rest],
+        [*names_left, *columns],
+    )
     body = [
         [word for i in sorted(labels[row]) for word in lines[i].words if word.size >= _SMALL * size]
         for row in rows
     ]
+    body = [*([[word for i in rest for word in lines[i].words]] if rest else []), *body]
     return Grid(
-        rows=even(_cells(words, edges) for words in (header, *body)),
+        rows=even([header, *(_cells(words, edges) for words in body)]),
         caption=lines[caption].text if caption < start else "",
         page=(page := lines[rows[0]].page + 1),
-        unsure=f"the table on page {page} has no tags and no ruling, so its cells were read from where words stand, "
-        "and a cell may be another's; look at the page",
-        continues=first > 0 and lines[max(0, first - _PAGE_HEAD)].page < lines[first].page,
+        unsure=unsure.format(f"the table on page {page}"),
+        is_whole=all(i in wrapped or _is_remark(lines, i, size) for i in range(rows[0], rows[-1] + 1)),
+        continues=continues,
     )
 
 
-def _header_start(lines: Sequence[_Line], start: int) -> int:
+def _is_remark(lines: Sequence[Line], i: int, size: float) -> bool:
+    """Whether a line is said next to a table: smaller words, or the number at a page's foot or head."""
+    line = lines[i]
+    ends_page = i + 1 == len(lines) or lines[i + 1].page != line.page or lines[i - 1].page != line.page
+    is_foot = _END < line.distance(lines[i - 1]) < float("inf") or len(line.words) == 1
+    return all(word.size < _SMALL * size for word in line.words) or (ends_page and is_foot)
+
+
+def _is_label(line: Line, left: float, size: float) -> bool:
+    words = [word for word in line.words if word.size >= _SMALL * size]
+    return bool(words) and all(word.right <= left for word in words)
+
+
+def _label_texts(lines: Sequence[Line], labels: Mapping[int, Sequence[int]], edge: float) -> list[str]:
+    return [
+        " ".join(word.text for i in sorted(parts) for word in lines[i].words if word.middle < edge)
+        for parts in labels.values()
+    ]
+
+
+def _to_nearest(lines: Sequence[Line], rows: Sequence[int], wrapped: Sequence[int]) -> dict[int, list[int]]:
+    labels = {i: [i] for i in rows}
+    for i in wrapped:
+        nearest = min(rows, key=lambda row: lines[row].distance(lines[i]))
+        if lines[nearest].distance(lines[i]) < _CLOSE:
+            labels[nearest].append(i)
+    return labels
+
+
+def _to_above(lines: Sequence[Line], rows: Sequence[int], wrapped: Sequence[int]) -> dict[int, list[int]]:
+    return _along(lines, rows, wrapped, -1)
+
+
+def _to_below(lines: Sequence[Line], rows: Sequence[int], wrapped: Sequence[int]) -> dict[int, list[int]]:
+    return _along(lines, rows, wrapped[::-1], 1)
+
+
+def _along(
+    lines: Sequence[Line], rows: Sequence[int], wrapped: Sequence[int], step: int
+) -> dict[int, list[int]]:
+    """Give each line to the row of the line next to it in one direction."""
+    labels = {i: [i] for i in rows}
+    row_of = {i: i for i in rows}
+    for i in wrapped:
+        beside = i + step
+        turns_page = step < 0 and beside in row_of and lines[beside].page != lines[i].page
+        if beside in row_of and (turns_page or lines[beside].distance(lines[i]) < _CLOSE):
+            row_of[i] = row_of[beside]
+            labels[row_of[i]].append(i)
+    return labels
+
+
+def _header_start(lines: Sequence[Line], start: int) -> int:
     """Go up from the line that names the ratio while lines are close, hold no number and end no sentence."""
     first = start
     while first and start - first < 3:
@@ -181,6 +278,39 @@ def _header_start(lines: Sequence[_Line], start: int) -> int:
             break
         first -= 1
     return first
+
+
+def _header(lines: Sequence[Line], columns: Sequence[tuple[float, float]]) -> list[str]:
+    """Put what stands over a table to its columns, of which the first holds the labels.
+
+    A line with a text for each column is taken in order. Else each text belongs to the column that it overlaps most,
+    or to the nearest.
+    """
+    cells: list[list[str]] = [[] for _ in columns]
+    for line in lines:
+        texts = _texts(line)
+        for number, text in enumerate(texts):
+            at = number - len(texts) + len(columns)
+            if len(texts) < len(columns):
+                at = max(range(len(columns)), key=lambda c: _overlap(text, columns[c]))
+            cells[max(at, 0)].append(text.text)
+    return [" ".join(cell) for cell in cells]
+
+
+def _texts(line: Line) -> list[_Word]:
+    """Join the words of a line between which there is no more than a space."""
+    found: list[_Word] = []
+    for word in line.words:
+        if found and word.left - found[-1].right < _WORD_SPACE * word.size:
+            last = found.pop()
+            word = _Word(f"{last.text} {word.text}", last.left, word.right, word.size)
+        found.append(word)
+    return found
+
+
+def _overlap(text: _Word, column: tuple[float, float]) -> float:
+    """Return how far a text and a column overlap; the white space between them, negative, where they do not."""
+    return min(text.right, column[1]) - max(text.left, column[0])
 
 
 def _cells(words: Sequence[_Word], edges: Sequence[float]) -> list[str]:

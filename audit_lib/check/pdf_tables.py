@@ -5,14 +5,18 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 from audit_lib.check.grids import Grid, PublishedFile, even
 from audit_lib.check.headers import has_header
+from audit_lib.check.page_text import paragraphs
 from audit_lib.check.pdf_characters import plain_page
-from audit_lib.check.pdf_layout import layout_grids
+from audit_lib.check.pdf_layout import NOT_RULED, layout_grids, lines_of
+from audit_lib.check.pdf_pictures import words_in_pictures
 from audit_lib.check.pdf_tags import tagged_document
+from audit_lib.check.picture_words import UNSURE
 from audit_lib.check.published_numbers import is_noted, read_number
 from audit_lib.errors import CorruptFileError, InputError
 
@@ -27,6 +31,12 @@ _CROSSED: Final = (
 _UNRULED: Final = (
     "whether each number was put into its cell: the PDF's tables are not ruled, and were read from where words "
     "stand. Look at the page before you rely on a finding"
+)
+
+
+_SCANNED: Final = (
+    "whether each letter and digit was recognised: pages of the PDF are pictures. Look at them before you rely on a "
+    "finding"
 )
 
 
@@ -48,25 +58,42 @@ def pdf_document(content: bytes, path: Path) -> PublishedFile:
     try:
         with pdfplumber.open(io.BytesIO(content)) as pdf:
             _name_encodings(pdf.doc)
+            scanned, unread = words_in_pictures(content, pdf.pages)
             tagged = tagged_document(pdf)
             if tagged is not None and any(has_header(grid) for grid in tagged.grids):
-                return tagged
+                pictured = layout_grids(lines_of([scanned.get(i, []) for i in range(len(pdf.pages))]), UNSURE)
+                return replace(tagged, grids=(*tagged.grids, *pictured), unread=unread)
             pages = [plain_page(page) for page in pdf.pages]
-            texts = [page.extract_text() or "" for page in pages]
             grids, rests = _ruled(pages)
             if grids is None or any(map(_is_shaded, grids)) or not any(map(has_header, grids)):
                 grids, rests = [], pages
-            # Some printers make bold letters by printing them twice.
-            words = [page.dedupe_chars().extract_words(extra_attrs=["size"]) for page in rests]
-            unruled = list(layout_grids(words))
+            words = [[*_words(page), *scanned.get(i, [])] for i, page in enumerate(rests)]
+            unsure = UNSURE if scanned else NOT_RULED
+            unruled = list(layout_grids(lines_of(words), unsure))
             grids += unruled
             caution = _UNRULED if unruled or not any(has_header(grid) for grid in grids) else ""
+            all_words = [[*_words(page), *scanned.get(i, [])] for i, page in enumerate(pages)]
+            text = "\n".join(paragraphs(lines_of(all_words)))
     except PdfminerException as error:
         cause = type(error.args[0]).__name__ if error.args else "unknown fault"
         raise CorruptFileError(f"{path}: does not open as a PDF without a password ({cause})") from None
-    if not any(texts):
+    if not text and unread:
+        raise InputError(f"{path}: no text in the PDF; a scan cannot be checked: {'; '.join(unread)}")
+    if not text:
         raise CorruptFileError(f"{path}: no text in the PDF; a scan cannot be checked")
-    return PublishedFile(format="pdf", text="\n".join(texts), grids=tuple(grids), caution=caution)
+    return PublishedFile(
+        format="pdf",
+        text=text,
+        grids=tuple(grids),
+        caution=_SCANNED if scanned else caution,
+        unread=unread,
+        unsure=UNSURE.format("a page of the file") if scanned else "",
+    )
+
+
+def _words(page: Any) -> list[Any]:
+    """Words of a page; some printers make bold letters by printing them twice."""
+    return list(page.dedupe_chars().extract_words(extra_attrs=["size"]))
 
 
 def _name_encodings(document: Any) -> None:

@@ -19,11 +19,13 @@ _ELEMENTS: Final[Mapping[str, str]] = {
     "H": "h2", **{f"H{level}": f"h{level}" for level in range(1, 7)},
 }  # fmt: skip
 _SKIPPED: Final = frozenset({"Figure", "Artifact"})
+_GROUPS: Final = frozenset({"THead", "TBody", "TFoot"})
 _CELLS: Final = frozenset({"TH", "TD", "Caption"})
 _LIGATURES: Final[Mapping[str, str]] = {
     chr(0xFB00 + i): letters for i, letters in enumerate(("ff", "fi", "fl", "ffi", "ffl", "st", "st"))
 }
 _DEEPEST: Final = 100
+_LINE: Final = 1.7  # of a character's size: no further down is the next line of a text
 _MOST_ROLES: Final = 5
 
 _Mark = tuple[int, int]
@@ -61,6 +63,7 @@ class _Reader(HtmlReader):
         pages = [page for page, _ in node.marks()] or [self.page]
         follows = min(pages) == self.page + 1 and not "".join(self.text[self.end :]).strip()
         before = len(self.grids)
+        _fill_holes(node, content)
         _write_element(node, content, self)
         self.page, self.end = max(pages), len(self.text)
         if follows and 0 < before < len(self.grids):
@@ -92,18 +95,78 @@ def tagged_document(pdf: Any) -> PublishedFile | None:
     return reader.document("pdf")
 
 
+def _fill_holes(table: _Node, content: Mapping[_Mark, list[Char]]) -> None:
+    """Put cells where a row lacks them: browsers leave empty ones out, and only the page says where they were."""
+    rows = [row for row in _rows_of(table) if not any(map(_is_merged, _cells_of(row)))]
+    widest = max((len(_cells_of(row)) for row in rows), default=0)
+    full = [
+        [_sides(cell, content) for cell in _cells_of(row)] for row in rows if len(_cells_of(row)) == widest
+    ]
+    columns = []
+    for sides in zip(*full, strict=True):
+        known = [side for side in sides if side is not None]
+        if not known:
+            return
+        columns.append((min(left for left, _ in known), max(right for _, right in known)))
+    for row in rows:
+        cells = _cells_of(row)
+        places = [_sides(cell, content) for cell in cells]
+        if len(cells) == widest or None in places:
+            continue
+        at = [_column(place, columns) for place in places if place is not None]
+        if len(set(at)) == len(at) and at == sorted(at):
+            held = dict(zip(at, cells, strict=True))
+            row.kids = [held.get(i, _Node("TD")) for i in range(widest)]
+
+
+def _rows_of(node: _Node) -> list[_Node]:
+    kids = [kid for kid in node.kids if isinstance(kid, _Node)]
+    return [
+        row
+        for kid in kids
+        for row in ([kid] if kid.kind == "TR" else _rows_of(kid) if kid.kind in _GROUPS else [])
+    ]
+
+
+def _is_merged(cell: _Node) -> bool:
+    return any(value != "1" for value in cell.attributes.values())
+
+
+def _cells_of(row: _Node) -> list[_Node]:
+    return [kid for kid in row.kids if isinstance(kid, _Node) and kid.kind in ("TH", "TD")]
+
+
+def _sides(cell: _Node, content: Mapping[_Mark, list[Char]]) -> tuple[float, float] | None:
+    chars = [char for mark in cell.marks() for char in content.get(mark, []) if char["text"].strip()]
+    return (min(char["x0"] for char in chars), max(char["x1"] for char in chars)) if chars else None
+
+
+def _column(place: tuple[float, float], columns: Sequence[tuple[float, float]]) -> int:
+    return max(
+        range(len(columns)),
+        key=lambda i: min(place[1], columns[i][1]) - max(place[0], columns[i][0]),
+    )
+
+
 def _marked(chars: Sequence[Char]) -> Iterator[tuple[int, Char]]:
     """Yield characters with the number of their marked content, -1 for none.
 
-    Content within marked content, such as a ligature with its letters, has no number of its own: it belongs to the
-    characters that it follows on the line.
+    Content within marked content, such as a ligature with its letters, has no number of its own, and neither has what
+    comes after it: it belongs to the characters that it follows on the line, and so does the next line of a text that
+    went on in this way.
     """
-    mark, before = -1, None
+    mark, goes_on, before = -1, False, None
     for char in chars:
         if char["mcid"] is not None:
-            mark = char["mcid"]
-        elif before is None or _is_below(before, char) or _is_apart(before, char):
+            mark, goes_on = char["mcid"], False
+        elif before is None or mark == -1:
             mark = -1
+        elif _is_below(before, char):
+            mark = mark if goes_on and _is_next_line(before, char) else -1
+        elif _is_apart(before, char):
+            mark = -1
+        else:
+            goes_on = True
         before = char
         yield mark, char
 
@@ -236,6 +299,14 @@ def _parted(chars: Sequence[Char]) -> tuple[Sequence[Char], Sequence[Char]]:
 
 def _is_below(before: Char, char: Char) -> bool:
     return bool(abs(char["bottom"] - before["bottom"]) > max(char["size"], before["size"]) / 2)
+
+
+def _is_next_line(before: Char, char: Char) -> bool:
+    size = before["size"]
+    drop = char["bottom"] - before["bottom"]
+    return bool(
+        0 < drop < _LINE * size and char["x0"] < before["x0"] and SMALL < char["size"] / size < 1 / SMALL
+    )
 
 
 def _is_apart(before: Char, char: Char) -> bool:

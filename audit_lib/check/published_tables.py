@@ -78,6 +78,8 @@ class PublishedTable:
         The page on which it was read from where words stand; 0 where its cells are the file's own.
     unsure : str
         Why a cell may hold another one's text; empty where the file itself says what each cell holds.
+    is_whole : bool
+        Of a table read from where words stand: whether every line from its header to its end was read as part of it.
     unread : tuple of str
         Headers of the columns with digits in them that were not read.
     repeated : tuple of str
@@ -95,6 +97,7 @@ class PublishedTable:
     total: tuple[int, ...] = ()
     page: int = 0
     unsure: str = ""
+    is_whole: bool = False
     unread: tuple[str, ...] = ()
     repeated: tuple[str, ...] = ()
 
@@ -154,6 +157,7 @@ class _TablePart:
     notes: str
     page: int
     unsure: str
+    is_whole: bool
     rows: list[Sequence[str]]
 
 
@@ -174,7 +178,7 @@ def _parts(grid: Grid, title: str) -> Iterator[_TablePart]:
                 caption = own
                 part.rows.pop()
             yield part
-        part = _TablePart(header, caption, grid.trail, grid.notes, grid.page, grid.unsure, [])
+        part = _TablePart(header, caption, grid.trail, grid.notes, grid.page, grid.unsure, grid.is_whole, [])
         start += len(header.rows)
     if part is not None:
         yield part
@@ -233,6 +237,7 @@ def _tables(part: _TablePart, policy: Policy) -> Iterator[PublishedTable]:
                 total=tuple(said.get((where, "table total"), ())),
                 page=part.page,
                 unsure=part.unsure,
+                is_whole=part.is_whole,
                 unread=tuple(part.header.texts[i] for i in unread),
                 repeated=tuple(part.header.texts[i] for i in unread if part.header.meanings[i] in RATES),
             )

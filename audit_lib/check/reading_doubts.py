@@ -1,22 +1,28 @@
 """What was not read, and whether a table read from where words stand on a page can have been read right.
 
 A row that took a number from its neighbour, or a label that lost its second line, gives findings about the reader
-and not about the page. Such a table is called unreadable, with its page, and nothing else is said of it.
+and not about the page. Such a table is called unreadable, with its page, and nothing else is said of it. Only where
+every line of the table was read, and the numbers of all its other rows follow from each other, is one odd row the
+page's own; what is said of it carries the caution.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
 from audit_lib.check.findings import SummaryFinding
+from audit_lib.check.grids import PublishedFile
 from audit_lib.check.headers import NUMBERS
-from audit_lib.check.published_tables import PublishedTable
+from audit_lib.check.published_tables import PublishedRow, PublishedTable
+from audit_lib.check.rebuilt_rates import RateUnit, rebuild_rate, unit_of
 from audit_lib.policies import Policy
 
 _LONGEST: Final = 60
+_FEWEST: Final = 3  # rows read right that make another one's oddity the page's
 _RESTS_ON_ALL_ROWS: Final = frozenset(
     {
         "ratio_not_rebuilt",
@@ -45,7 +51,7 @@ def part(
     """Part tables into those that can be checked and a finding for each that cannot."""
     kept, findings = [], []
     for table in tables:
-        why = reason(table, policy) if table.unsure else None
+        why = reason(table, policy) if table.unsure and not _is_borne_out(table, policy) else None
         if why is None:
             kept.append(table)
         else:
@@ -67,11 +73,22 @@ def columns_not_read(tables: Sequence[PublishedTable]) -> Iterator[SummaryFindin
             )
 
 
+def pictures_not_read(document: PublishedFile) -> Iterator[SummaryFinding]:
+    """Yield the pictures that may hold a table and were not read: a page with one of them is no clean page."""
+    if document.unread:
+        yield SummaryFinding(id="picture_not_read", message="; ".join(document.unread))
+
+
 def lost_rows(
     table: PublishedTable, policy: Policy, findings: Sequence[SummaryFinding]
 ) -> SummaryFinding | None:
     """Say so where numbers that rest on all rows do not follow, and rows of the table's family were not read."""
-    if not table.unsure or table.family is None or not any(f.id in _RESTS_ON_ALL_ROWS for f in findings):
+    if (
+        not table.unsure
+        or table.is_whole
+        or table.family is None
+        or not any(f.id in _RESTS_ON_ALL_ROWS for f in findings)
+    ):
         return None
     read, family = len(table.of("category")), len(policy.categories(table.family))
     if read >= family:
@@ -88,13 +105,18 @@ def _unreadable(table: PublishedTable, why: str) -> SummaryFinding:
 
 
 def cautioned(
-    findings: Iterable[SummaryFinding], tables: Sequence[PublishedTable]
+    findings: Iterable[SummaryFinding], tables: Sequence[PublishedTable], words: str = ""
 ) -> Iterator[SummaryFinding]:
-    """Give each finding that rests on a table of which a cell may be misread the reason why."""
+    """Give each finding that rests on a table of which a cell may be misread the reason why.
+
+    `words` says why the words of the page may be misread; then all that rests on no table may be, too.
+    """
     unsure = {table.name: table.unsure for table in tables if table.unsure}
     anywhere = next(iter(unsure.values()), "")
     for finding in findings:
         why = anywhere if finding.id in _RESTS_ON_ALL_TABLES else unsure.get(finding.table, "")
+        if not finding.table and finding.id not in _RESTS_ON_ALL_TABLES | {"picture_not_read"}:
+            why = words
         yield replace(finding, unsure=finding.unsure or why)
 
 
@@ -123,6 +145,41 @@ def reason(table: PublishedTable, policy: Policy) -> str | None:
             return f"{_short(row.label.text)} has more people selected than assessed"
     missing = [meaning for meaning in ("applicants", "rate", "ratio") if meaning not in table.headers]
     return f"no column was recognised as {missing[0]}" if missing else None
+
+
+def _is_borne_out(table: PublishedTable, policy: Policy) -> bool:
+    """Whether all rows but one, or but two of one category, are read right beyond doubt."""
+    if not table.is_whole or table.repeated or table.family is None:
+        return False
+    attributes = set(policy.family(table.family).attributes)
+    rows = table.of("category")
+    times = Counter(row.label.key for row in rows)
+    odd = [row for row in rows if set(row.label.levels) != attributes and _may_be_cut(row.label.text, policy)]
+    unit = unit_of(table, "rate")
+    sure = [
+        row
+        for row in rows
+        if set(row.label.levels) == attributes and times[row.label.key] == 1 and _follows(table, row, unit)
+    ]
+    others = {row.label.key for row in rows if row not in sure}
+    return not odd and len(others) <= 1 and len(sure) >= _FEWEST
+
+
+def _follows(table: PublishedTable, row: PublishedRow, unit: RateUnit) -> bool:
+    """Whether a row's rate follows from its numbers of people, so that none is another row's."""
+    _, found, records = rebuild_rate(table, row, unit)
+    return not found and any(record.conventions for record in records)
+
+
+def _may_be_cut(text: str, policy: Policy) -> bool:
+    """Whether a label that is no category has a word of one: it may be the rest of it, or misread."""
+    names = (level.name for attribute in policy.attributes for level in attribute.categories)
+    known = {word for name in names for word in _words_in(name)}
+    return any(word in known for word in _words_in(text))
+
+
+def _words_in(text: str) -> list[str]:
+    return [word for word in re.findall(r"[a-z]+", text.lower()) if word not in ("or", "and", "not")]
 
 
 def _short(text: str) -> str:

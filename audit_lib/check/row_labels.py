@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -24,6 +25,7 @@ _SYNONYMS: Final[Mapping[str, str]] = {
     "Native American or Alaska Native": r"(?:native american|american indian)s?|alaskan? natives?|ai/?an|naan",
     "Two or More Races": r"(?:two|2) or more(?: races)?|2\+ races|multi[- ]?racial|mixed race",
 }
+_SEXES: Final = ("Male", "Female")
 _NOT_HISPANIC: Final = re.compile(
     r"\(?\s*\bno[nt][ /-]*hispanic(?:(?:\s*(?:/|,|or|and)\s*)?\s*latin[oaxe](?:/a)?)?\s*\)?"
 )
@@ -110,6 +112,24 @@ def names_category(text: str, name: str) -> bool:
     True
     """
     return _pattern(name).search(_plain(text)) is not None
+
+
+def told_apart(texts: Sequence[str]) -> int:
+    """Count the texts that name one category of sex, of race or of both, which no other one names.
+
+    Examples
+    --------
+    >>> told_apart(["Male", "Two or More Races Male"]), told_apart(["Asian Two or More", "Races"])
+    (2, 0)
+    """
+    named = []
+    for text in texts:
+        words = _NOT_HISPANIC.sub(" ", _plain(text))
+        is_of_people = not _UNKNOWN.search(words) and not re.search(r"\btotal\b", words)
+        found = tuple(name for name in _SYNONYMS if is_of_people and _pattern(name).search(words))
+        races = [name for name in found if name not in _SEXES]
+        named.append(found if len(races) < 2 and len(found) - len(races) < 2 else ())
+    return sum(1 for found, times in Counter(named).items() if found and times == 1)
 
 
 @cache

@@ -24,7 +24,7 @@ _UNKNOWN: Final = (
     r"report|identify|self-identify|provide|state|answer)|missing (?:demographic|data|sex|race)|prefer(?:red)? not"
 )
 # Words that speak of a field. F01 and F08 need a date after them.
-_WORDS: Final[Mapping[str, str]] = {
+_SPACED: Final[Mapping[str, str]] = {
     "F01": r"dates? of (?:the |this |its |our )?(?:most recent |last |latest )?(?:bias )?audit|"
     r"audit (?:completion )?date|audit (?:was |has been )?(?:last |most recently )?(?:conducted|"
     r"completed|performed|carried out|finali[sz]ed|concluded|dated)|most recent (?:bias )?audit|"
@@ -34,7 +34,8 @@ _WORDS: Final[Mapping[str, str]] = {
     r"taken|extracted|sourced|from)",
     "F03": r"explanation of (?:the |this )?data|why these data|data used|data ?sets? (?:used|covers?|consists?|"
     r"includes?|comprises?|contains?)|(?:the |these |this )?data (?:covers?|consists?|includes?|comprises?|spans?|"
-    r"represents?|was limited|were limited|analy[sz]ed)|(?:audit|review|observation|"
+    r"represents?|was limited|were limited|analy[sz]ed)|(?:all|every) (?:\w+ )?applications? (?:of|from|between|"
+    r"received|since)|(?:audit|review|observation|"
     r"data|analysis) (?:period|window)|window audited",
     "F08": r"distribution dates?|in use since|use began|(?:began|begin|started|start|first) (?:using|used|use|deployed|"
     r"deploying)|dates? of (?:first use|distribution|deployment|implementation)|(?:deployed|implemented|introduced|"
@@ -44,6 +45,8 @@ _WORDS: Final[Mapping[str, str]] = {
     "F10": r"(?:historical data|history)[^.]{0,120}(?:not|insufficient|unavailable|too few|no )|"
     r"(?:no|insufficient|not enough|lack of|too little) historical data",
 }  # fmt: skip
+# A reader of scans loses spaces: "Distributiondate of the tool".
+_WORDS: Final = {field: words.replace(" ", r"\s*") for field, words in _SPACED.items()}
 _REACH: Final = 120
 # A day that something ends or begins on is not the day of the audit.
 OTHER_DAY: Final = re.compile(r"\b(?:until|expires?|valid|use (?:after|from)|before)\b", re.IGNORECASE)

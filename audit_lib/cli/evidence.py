@@ -96,7 +96,7 @@ def add_commands(command: AddCommand) -> None:
         "Rebuilds every printed rate and ratio from its counts and looks for what the law asks for. "
         "Exit code 1: an error or a warning was found; 2: the file cannot be read.",
     )
-    checked.add_argument("file", help="saved HTML page, CSV tables or PDF")
+    checked.add_argument("file", help="saved HTML page, CSV tables, PDF, DOCX, XLSX or a picture")
     json_option(checked)
     checked.add_argument(
         "--policy",

@@ -69,7 +69,7 @@ def test_the_json_follows_it(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert all(finding[key] for key in ("table", "row", "column", "printed", "recomputed"))
     assert finding["rule"] == "5-300, Impact Ratio"
     for change in (
-        {"schema": "audit-check-report/0"}, {"ok": "yes"}, {"format": "docx"}, {"further": 1},
+        {"schema": "audit-check-report/0"}, {"ok": "yes"}, {"format": "odt"}, {"further": 1},
         {"findings": [finding | {"severity": "fatal"}]}, {"findings": [finding | {"id": "unheard_of"}]},
         {"rebuilt": [{}]}, {"conventions": {"counts, half up": 0}},
     ):  # fmt: skip

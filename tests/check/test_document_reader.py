@@ -76,7 +76,8 @@ def test_csv_of_every_spreadsheet(tmp_path: Path, delimiter: str, encoding: str)
     [
         (b"", "empty"),
         (b"  \n", "empty"),
-        (b"\x89PNG\x00\x01", "binary and no PDF"),
+        (b"\x7fELF\x00\x01", "binary and no PDF"),
+        (b"\x89PNG\x00\x01", "a picture that does not open"),
         (b'a,"b\n1,2', "not CSV"),
     ],
 )
