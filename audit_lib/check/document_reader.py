@@ -13,7 +13,7 @@ from audit_lib.check.grids import PublishedFile
 from audit_lib.check.html_tables import html_document
 from audit_lib.check.office_package import is_office, open_package, part_of
 from audit_lib.check.pdf_tables import pdf_document
-from audit_lib.check.picture_files import Named, picture_document, with_pictures
+from audit_lib.check.picture_files import NamedPicture, picture_document, with_pictures
 from audit_lib.check.picture_words import is_picture
 from audit_lib.check.xlsx_tables import xlsx_document
 from audit_lib.errors import CorruptFileError, InputError
@@ -52,7 +52,7 @@ def read_document(path: Path) -> PublishedFile:
     return PublishedFile(format="csv", text="", grids=tuple(csv_grids(text, path)))
 
 
-def _media(package: zipfile.ZipFile, path: Path) -> Iterator[Named]:
+def _media(package: zipfile.ZipFile, path: Path) -> Iterator[NamedPicture]:
     """Yield the pictures of a package; drawings in formats of its own cannot be read."""
     for name in package.namelist():
         if "/media/" in name and not name.endswith(".svg"):

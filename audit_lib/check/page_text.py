@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from audit_lib.check.pdf_layout import Line
+from audit_lib.check.pdf_layout import TextLine
 
 _CLOSE: Final = 0.9  # white space between two lines of a paragraph, in heights
 _SPACE: Final = 0.25  # of a letter's size
@@ -16,7 +16,7 @@ _ALIKE: Final = 0.92  # of a line's size: what differs by more is another text
 _HYPHENS: Final = ("-", "\N{HYPHEN}")
 
 
-def paragraphs(lines: Sequence[Line]) -> Iterator[str]:
+def paragraphs(lines: Sequence[TextLine]) -> Iterator[str]:
     """Yield texts, each a paragraph or a row of a table.
 
     A line goes on where the next one's first word had no room left in it: the widest line that stands near says how
@@ -34,7 +34,7 @@ def paragraphs(lines: Sequence[Line]) -> Iterator[str]:
             text = ""
 
 
-def _goes_on(lines: Sequence[Line], i: int) -> bool:
+def _goes_on(lines: Sequence[TextLine], i: int) -> bool:
     line, after = lines[i], lines[i + 1]
     if line.distance(after) > _CLOSE or len(line.numbers) > 1 or len(after.numbers) > 1:
         return False
@@ -48,7 +48,7 @@ def _goes_on(lines: Sequence[Line], i: int) -> bool:
     return room < share * (first.right - first.left) + _SPACE * size
 
 
-def _block(lines: Sequence[Line], i: int) -> list[Line]:
+def _block(lines: Sequence[TextLine], i: int) -> list[TextLine]:
     """Return the lines that stand close to a line, on both sides of it."""
     first = last = i
     while first and lines[first].distance(lines[first - 1]) <= _CLOSE:

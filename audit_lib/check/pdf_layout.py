@@ -51,7 +51,7 @@ class _Word:
 
 
 @dataclass(slots=True)
-class Line:
+class TextLine:
     """A line of words on a page, from 0."""
 
     page: int
@@ -65,7 +65,7 @@ class Line:
         """Its words."""
         return " ".join(word.text for word in self.words)
 
-    def distance(self, other: Line) -> float:
+    def distance(self, other: TextLine) -> float:
         """Return the white space between two lines, in heights; none counts across pages."""
         if self.page != other.page:
             return float("inf")
@@ -83,12 +83,12 @@ class Line:
         return found
 
 
-def lines_of(pages: Sequence[Sequence[Mapping[str, Any]]]) -> list[Line]:
+def lines_of(pages: Sequence[Sequence[Mapping[str, Any]]]) -> list[TextLine]:
     """Put the words of pages into lines, as pdfplumber extracts them with their ``size``."""
     return [line for number, words in enumerate(pages) for line in _lines(words, number)]
 
 
-def layout_grids(lines: Sequence[Line], unsure: str = NOT_RULED) -> Iterator[Grid]:
+def layout_grids(lines: Sequence[TextLine], unsure: str = NOT_RULED) -> Iterator[Grid]:
     """Yield the tables that lines make; `unsure` says why a cell may be misread, and has a place for the page."""
     start = 0
     while start < len(lines):
@@ -104,21 +104,21 @@ def layout_grids(lines: Sequence[Line], unsure: str = NOT_RULED) -> Iterator[Gri
         start = max(end, start + 1)
 
 
-def _names_ratio(line: Line) -> bool:
+def _names_ratio(line: TextLine) -> bool:
     if line.numbers:
         return False
     return "ratio" in line.text.lower() or is_of_rates([meaning_of(text.text) for text in _texts(line)])
 
 
-def _lines(words: Sequence[Mapping[str, Any]], page: int) -> list[Line]:
-    lines: list[Line] = []
+def _lines(words: Sequence[Mapping[str, Any]], page: int) -> list[TextLine]:
+    lines: list[TextLine] = []
     for word in sorted(words, key=lambda w: (w["bottom"], w["x0"])):
         made = _Word(word["text"], word["x0"], word["x1"], word["size"])
         height = word["bottom"] - word["top"]
         if lines and abs(word["bottom"] - lines[-1].bottom) < _SAME_LINE * height:
             lines[-1].words.append(made)
         else:
-            lines.append(Line(page, word["top"], word["bottom"], [made]))
+            lines.append(TextLine(page, word["top"], word["bottom"], [made]))
     for line in lines:
         line.words = _joined(sorted(line.words, key=lambda word: word.left))
     return lines
@@ -135,7 +135,7 @@ def _joined(words: Sequence[_Word]) -> list[_Word]:
     return found
 
 
-def _end(lines: Sequence[Line], start: int) -> int:
+def _end(lines: Sequence[TextLine], start: int) -> int:
     """Return the first line after the table: beyond a wide gap, or the next header.
 
     A gap above the foot of a page ends nothing where the next page goes on with rows of as many numbers.
@@ -155,7 +155,7 @@ def _end(lines: Sequence[Line], start: int) -> int:
     return len(lines)
 
 
-def _resumed(lines: Sequence[Line], foot: int, most: int) -> int | None:
+def _resumed(lines: Sequence[TextLine], foot: int, most: int) -> int | None:
     """Return the row of the next page that goes on with a table of so many numbers, if one does."""
     after = next((i for i in range(foot, len(lines)) if lines[i].page != lines[foot].page), len(lines))
     if after - foot > _PAGE_FOOT or any(len(lines[i].numbers) > 1 for i in range(foot, after)):
@@ -167,7 +167,7 @@ def _resumed(lines: Sequence[Line], foot: int, most: int) -> int | None:
     return first if is_row else None
 
 
-def _grid(lines: Sequence[Line], start: int, rows: Sequence[int], end: int, unsure: str) -> Grid:
+def _grid(lines: Sequence[TextLine], start: int, rows: Sequence[int], end: int, unsure: str) -> Grid:
     most = max(len(lines[i].numbers) for i in rows)
     full = [lines[i].numbers for i in rows if len(lines[i].numbers) == most]
     size = median(word.size for numbers in full for word in numbers)
@@ -217,7 +217,7 @@ def _grid(lines: Sequence[Line], start: int, rows: Sequence[int], end: int, unsu
     )
 
 
-def _is_remark(lines: Sequence[Line], i: int, size: float) -> bool:
+def _is_remark(lines: Sequence[TextLine], i: int, size: float) -> bool:
     """Whether a line is said next to a table: smaller words, or the number at a page's foot or head."""
     line = lines[i]
     ends_page = i + 1 == len(lines) or lines[i + 1].page != line.page or lines[i - 1].page != line.page
@@ -225,19 +225,21 @@ def _is_remark(lines: Sequence[Line], i: int, size: float) -> bool:
     return all(word.size < _SMALL * size for word in line.words) or (ends_page and is_foot)
 
 
-def _is_label(line: Line, left: float, size: float) -> bool:
+def _is_label(line: TextLine, left: float, size: float) -> bool:
     words = [word for word in line.words if word.size >= _SMALL * size]
     return bool(words) and all(word.right <= left for word in words)
 
 
-def _label_texts(lines: Sequence[Line], labels: Mapping[int, Sequence[int]], edge: float) -> list[str]:
+def _label_texts(lines: Sequence[TextLine], labels: Mapping[int, Sequence[int]], edge: float) -> list[str]:
     return [
         " ".join(word.text for i in sorted(parts) for word in lines[i].words if word.middle < edge)
         for parts in labels.values()
     ]
 
 
-def _to_nearest(lines: Sequence[Line], rows: Sequence[int], wrapped: Sequence[int]) -> dict[int, list[int]]:
+def _to_nearest(
+    lines: Sequence[TextLine], rows: Sequence[int], wrapped: Sequence[int]
+) -> dict[int, list[int]]:
     labels = {i: [i] for i in rows}
     for i in wrapped:
         nearest = min(rows, key=lambda row: lines[row].distance(lines[i]))
@@ -246,16 +248,16 @@ def _to_nearest(lines: Sequence[Line], rows: Sequence[int], wrapped: Sequence[in
     return labels
 
 
-def _to_above(lines: Sequence[Line], rows: Sequence[int], wrapped: Sequence[int]) -> dict[int, list[int]]:
+def _to_above(lines: Sequence[TextLine], rows: Sequence[int], wrapped: Sequence[int]) -> dict[int, list[int]]:
     return _along(lines, rows, wrapped, -1)
 
 
-def _to_below(lines: Sequence[Line], rows: Sequence[int], wrapped: Sequence[int]) -> dict[int, list[int]]:
+def _to_below(lines: Sequence[TextLine], rows: Sequence[int], wrapped: Sequence[int]) -> dict[int, list[int]]:
     return _along(lines, rows, wrapped[::-1], 1)
 
 
 def _along(
-    lines: Sequence[Line], rows: Sequence[int], wrapped: Sequence[int], step: int
+    lines: Sequence[TextLine], rows: Sequence[int], wrapped: Sequence[int], step: int
 ) -> dict[int, list[int]]:
     """Give each line to the row of the line next to it in one direction."""
     labels = {i: [i] for i in rows}
@@ -269,7 +271,7 @@ def _along(
     return labels
 
 
-def _header_start(lines: Sequence[Line], start: int) -> int:
+def _header_start(lines: Sequence[TextLine], start: int) -> int:
     """Go up from the line that names the ratio while lines are close, hold no number and end no sentence."""
     first = start
     while first and start - first < 3:
@@ -280,7 +282,7 @@ def _header_start(lines: Sequence[Line], start: int) -> int:
     return first
 
 
-def _header(lines: Sequence[Line], columns: Sequence[tuple[float, float]]) -> list[str]:
+def _header(lines: Sequence[TextLine], columns: Sequence[tuple[float, float]]) -> list[str]:
     """Put what stands over a table to its columns, of which the first holds the labels.
 
     A line with a text for each column is taken in order. Else each text belongs to the column that it overlaps most,
@@ -289,6 +291,8 @@ def _header(lines: Sequence[Line], columns: Sequence[tuple[float, float]]) -> li
     cells: list[list[str]] = [[] for _ in columns]
     for line in lines:
         texts = _texts(line)
+        if len(texts) < len(columns):
+            texts = [part for text in texts for part in _cut(text, columns)]
         for number, text in enumerate(texts):
             at = number - len(texts) + len(columns)
             if len(texts) < len(columns):
@@ -297,7 +301,7 @@ def _header(lines: Sequence[Line], columns: Sequence[tuple[float, float]]) -> li
     return [" ".join(cell) for cell in cells]
 
 
-def _texts(line: Line) -> list[_Word]:
+def _texts(line: TextLine) -> list[_Word]:
     """Join the words of a line between which there is no more than a space."""
     found: list[_Word] = []
     for word in line.words:
@@ -306,6 +310,26 @@ def _texts(line: Line) -> list[_Word]:
             word = _Word(f"{last.text} {word.text}", last.left, word.right, word.size)
         found.append(word)
     return found
+
+
+def _cut(text: _Word, columns: Sequence[tuple[float, float]]) -> Iterator[_Word]:
+    """Yield the parts of a text that stands over several columns, as a reader of scans takes one for.
+
+    Each word is as wide as its share of the letters, and belongs to the column that it is nearest to.
+    """
+    if sum(_overlap(text, column) > 0 for column in columns) < 2:
+        yield text
+        return
+    step = (text.right - text.left) / len(text.text)
+    words: dict[int, list[_Word]] = {}
+    at = 0
+    for part in text.text.split(" "):
+        left = text.left + at * step
+        word = _Word(part, left, left + len(part) * step, text.size)
+        words.setdefault(max(range(len(columns)), key=lambda c: _overlap(word, columns[c])), []).append(word)
+        at += len(part) + 1
+    for parts in words.values():
+        yield _Word(" ".join(word.text for word in parts), parts[0].left, parts[-1].right, text.size)
 
 
 def _overlap(text: _Word, column: tuple[float, float]) -> float:

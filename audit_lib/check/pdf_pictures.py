@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from audit_lib.check.picture_words import MOST_PICTURES, MOST_PIXELS, NO_READER, Word, can_read, words_of
+from audit_lib.check.picture_words import (
+    MOST_PICTURES,
+    MOST_PIXELS,
+    NO_READER,
+    PictureWord,
+    can_read,
+    words_of,
+)
 
 _DOTS: Final = 200 / 72
 """Pixels for a point: 200 dots per inch."""
@@ -13,7 +20,9 @@ _WIDE, _HIGH, _SHARE = 150.0, 50.0, 0.04
 """A picture that is less wide or high (points), or a smaller share of its page, is a logo or a signature."""
 
 
-def words_in_pictures(content: bytes, pages: Sequence[Any]) -> tuple[dict[int, list[Word]], tuple[str, ...]]:
+def words_in_pictures(
+    content: bytes, pages: Sequence[Any]
+) -> tuple[dict[int, list[PictureWord]], tuple[str, ...]]:
     """Recognise the words of scanned pages and of large pictures.
 
     Returns
@@ -36,10 +45,10 @@ def words_in_pictures(content: bytes, pages: Sequence[Any]) -> tuple[dict[int, l
 
 def _recognised(
     content: bytes, wanted: Mapping[int, Sequence[tuple[float, float, float, float]]]
-) -> dict[int, list[Word]]:
+) -> dict[int, list[PictureWord]]:
     import pypdfium2
 
-    words: dict[int, list[Word]] = {}
+    words: dict[int, list[PictureWord]] = {}
     with pypdfium2.PdfDocument(content) as document:
         for number, areas in wanted.items():
             page = document[number]
@@ -55,7 +64,7 @@ def _recognised(
     return words
 
 
-def _moved(word: Word, left: float, top: float) -> Word:
+def _moved(word: PictureWord, left: float, top: float) -> PictureWord:
     places = {"x0": left, "x1": left, "top": top, "bottom": top}
     return dict(word) | {side: word[side] + by for side, by in places.items()}
 

@@ -26,7 +26,7 @@ _SCANNED: Final = (
 )
 _PARTS: Final = ("a part of the file", "the file")
 
-Named = tuple[str, bytes | None]
+NamedPicture = tuple[str, bytes | None]
 """What a picture is called, and its bytes; None where they are not here."""
 
 
@@ -48,7 +48,7 @@ def picture_document(content: bytes, path: Path) -> PublishedFile:
 
 
 def with_pictures(
-    document: PublishedFile, pictures: Iterable[Named], *, strict: bool = False
+    document: PublishedFile, pictures: Iterable[NamedPicture], *, strict: bool = False
 ) -> PublishedFile:
     """Add the tables and words of pictures to a document, and the names of those that were not read.
 
@@ -97,7 +97,7 @@ def _large(content: bytes, name: str) -> Iterator[object]:
             yield picture
 
 
-def saved_pictures(pictures: Iterable[Mapping[str, str | None]], folder: Path) -> Iterator[Named]:
+def saved_pictures(pictures: Iterable[Mapping[str, str | None]], folder: Path) -> Iterator[NamedPicture]:
     """Yield the pictures that a saved page shows, each from the page itself or from a file next to it.
 
     Icons, whose size the page gives, are left out; so are drawings (SVG), whose letters are in no picture.

@@ -30,7 +30,7 @@ _ALIKE: Final = 0.35  # of the usual height: as much do boxes of one size of let
 _PARTS: Final = re.compile(r"(?<!\S)[\d.,]+%?(?!\S)|\S(?:(?! [\d.,]+%?(?!\S)).)*")
 """A number by itself, or what is none."""
 
-Word = Mapping[str, Any]
+PictureWord = Mapping[str, Any]
 """As pdfplumber gives words: text, x0, x1, top, bottom, size."""
 
 
@@ -73,7 +73,7 @@ def pictures_of(content: bytes, name: str) -> Iterator[Any]:
         raise CorruptFileError(f"{name}: a picture that does not open ({error})") from None
 
 
-def words_of(picture: Any, scale: float = 1.0) -> list[Word]:
+def words_of(picture: Any, scale: float = 1.0) -> list[PictureWord]:
     """Recognise the words of a Pillow image; places are in pixels over `scale`.
 
     A sheet that lay askew is put upright. All letters of nearly one height have one size.
@@ -89,7 +89,7 @@ def words_of(picture: Any, scale: float = 1.0) -> list[Word]:
     ]
     slope = _slope([box for box, _ in boxes])
     usual = median(math.dist(box[0], box[3]) for box, _ in boxes)
-    words: list[Word] = []
+    words: list[PictureWord] = []
     for box, text in boxes:
         height = math.dist(box[0], box[3])
         size = usual if abs(height - usual) < _ALIKE * usual else height
@@ -99,7 +99,7 @@ def words_of(picture: Any, scale: float = 1.0) -> list[Word]:
     return words
 
 
-def _split(text: str, x0: float, x1: float, middle: float, size: float) -> Iterator[Word]:
+def _split(text: str, x0: float, x1: float, middle: float, size: float) -> Iterator[PictureWord]:
     """Yield the numbers of a recognised text, and what stands between them; each as wide as its share of letters."""
     step = (x1 - x0) / max(len(text), 1)
     for part in _PARTS.finditer(text):
