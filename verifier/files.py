@@ -227,7 +227,7 @@ def _check_recorded(files: Files, stage: str, record: dict[str, Any], listed: se
             if name in listed or stage in ("evidence", "monitor"):
                 find("extra", name, "the stage's record does not list it")
         elif recorded[name]["sha256"] != files.digests[name]:
-            find("record", name, f"SHA-256 is {files.digests[name]}, the stage recorded another")
+            find("record", name, f"SHA-256 is {files.digests[name]}, {path} says another")
         elif recorded[name]["bytes"] != files.sizes[name]:
             find("record", path, f"says that {name} has {recorded[name]['bytes']} bytes")
 

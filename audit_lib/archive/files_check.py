@@ -230,7 +230,7 @@ def check_records(work: Work, manifest: Manifest | None, *, sealed: bool = True)
                 if name in listed or stage in _UNSEALED:
                     work.find("extra", name, "the stage's record does not list it")
             elif recorded[name] != present[name]:
-                work.find("record", name, f"SHA-256 is {present[name]}, the stage recorded {recorded[name]}")
+                work.find("record", name, f"SHA-256 is {present[name]}, {path} says {recorded[name]}")
 
 
 def _check_sealing(work: Work, record: StageRecord, manifest: Manifest) -> None:
