@@ -6,11 +6,13 @@ import json
 import struct
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from audit_lib.canonical import DEEPEST, canonical_json, jcs, jcs_rows, pretty_json, strict_json
+from audit_lib.canonical_columns import jcs_columns
 from audit_lib.documents.evidence import odd_json
 from verifier import strict_json as other_json
 from verifier.strict_json import OddError
@@ -91,6 +93,47 @@ class TestJcs:
         }
         rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
         assert list(jcs_rows(columns)) == [rfc8785.dumps(row) for row in rows]
+
+    @given(st.data())
+    def test_columns_of_arrow_are_written_the_same(self, data: st.DataObject) -> None:
+        rfc8785 = pytest.importorskip("rfc8785", reason="of the extra dev: another's RFC 8785")
+        names = data.draw(
+            st.lists(st.text(st.characters(codec="utf-8")), min_size=1, max_size=5, unique=True)
+        )
+        length = data.draw(st.integers(0, 5))
+        finite = st.floats(allow_nan=False, allow_infinity=False)
+        kinds = {
+            pa.string(): st.text(st.characters(codec="utf-8"), max_size=3)
+            | st.sampled_from(["", "plain", '"']),
+            pa.float64(): finite | st.sampled_from([0.0, -0.0, 1e9, 999999999.9999999, 1e-6, 1e-7, 5e-324]),
+            pa.int64(): st.integers(-(2**53) + 1, 2**53 - 1),
+            pa.bool_(): st.booleans(),
+            pa.list_(pa.float64()): st.lists(finite, max_size=2),
+        }
+        columns: dict[str, pa.Array | pa.Scalar] = {}
+        values = {}
+        for name in names:
+            kind = data.draw(st.sampled_from(list(kinds)))
+            drawn = st.none() | kinds[kind]
+            values[name] = data.draw(st.lists(drawn, min_size=length, max_size=length))
+            columns[name] = pa.array(values[name], kind)
+        said = data.draw(st.none() | st.text(st.characters(codec="utf-8"), max_size=3))
+        if "of all" not in columns:
+            columns["of all"], values["of all"] = pa.scalar(said, pa.string()), [said] * length
+        rows = [dict(zip(values, row, strict=True)) for row in zip(*values.values(), strict=True)]
+        assert [bytes(row) for row in jcs_columns(columns)] == [rfc8785.dumps(row) for row in rows]
+
+    @given(st.lists(st.floats(-1e9, 1e9), min_size=1) | st.lists(st.floats(-1.0, 1.0), min_size=1))
+    def test_numbers_of_arrow_are_written_the_same(self, numbers: list[float]) -> None:
+        written = [bytes(row) for row in jcs_columns({"n": pa.array(numbers)})]
+        assert written == [jcs({"n": number}) for number in numbers]
+
+    @pytest.mark.parametrize(
+        "column", [pa.array([1.0, float("nan")]), pa.array([float("inf")]), pa.array([2**53])]
+    )
+    def test_a_column_with_what_is_no_number_is_refused(self, column: pa.Array) -> None:
+        with pytest.raises(ValueError, match="number"):
+            list(jcs_columns({"n": column}))
 
     @pytest.mark.parametrize("value", [float("nan"), float("inf"), [2**53], {"a": [float("-inf")]}])
     def test_what_is_no_number_is_refused(self, value: object) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from audit_lib.documents.privacy import PrivacyLevel
@@ -27,6 +27,7 @@ EvidenceFindingKind = Literal[
     "overwritten",
     "deleted",
     "lock",
+    "stopped",
 ]
 TAMPERED: Final = {"overwritten", "deleted"}
 """Kinds of what came over evidence that is there as it was first written."""
@@ -77,8 +78,10 @@ class Verification:
         Score records that cannot be followed here from question to answer to score.
     unrecomputed : tuple of str
         Stages that cannot be computed again here, since what they follow from is withheld.
+    not_computed : bool
+        Whether nothing was computed again, since that was asked for: it is no verification then.
     findings : tuple of EvidenceFinding
-        Empty if, and only if, the evidence verifies.
+        Empty if, and only if, what was checked holds.
     notes : tuple of str
         What a reader should know and what is no fault.
     signed : tuple of str
@@ -105,6 +108,7 @@ class Verification:
     encrypted: str = ""
     not_recomputable: int = 0
     unrecomputed: tuple[str, ...] = ()
+    not_computed: bool = False
     findings: tuple[EvidenceFinding, ...] = ()
     notes: tuple[str, ...] = ()
     signed: tuple[str, ...] = ()
@@ -118,15 +122,22 @@ class Verification:
 
     @property
     def unchecked(self) -> bool:
-        """Whether there is no verdict here: all that does not hold may come from the version that made the run."""
+        """Whether there is no verdict here.
+
+        All that does not hold may come from the version that made the run, or something was not checked at all.
+        """
         kinds = {finding.kind for finding in self.findings}
-        return "version" in kinds and kinds <= {"version", "recomputation"}
+        return kinds == {"stopped"} or (
+            "version" in kinds and kinds <= {"version", "recomputation", "stopped"}
+        )
 
     def summary(self) -> str:
         """Return the result as text for a terminal."""
         number = len(self.findings)
         held = "VERIFIED, no sign-off" if self.signed and not self.keys else "VERIFIED"
-        if self.failed:
+        if self.not_computed:
+            held = "NOTHING COMPUTED AGAIN, and the files are those that were sealed"
+        elif self.failed:
             held = "VERIFIED evidence of a failed attempt"
         if self.level != "full":
             held += f" at level {self.level}"
@@ -134,7 +145,8 @@ class Verification:
         if self.findings and {finding.kind for finding in self.findings} <= TAMPERED:
             verdict += "; what was written first verifies"
         if self.unchecked:
-            verdict = "COULD NOT BE CHECKED: made by another version"
+            other = any(finding.kind == "version" for finding in self.findings)
+            verdict = f"COULD NOT BE CHECKED: {'made by another version' if other else 'a check did not end'}"
         lines = [
             f"{verdict}  {self.uri}",
             f"  audit {self.audit or '?'}, window {self.window or '?'}, outcome {self.outcome or '?'}",
@@ -185,6 +197,10 @@ class Work:
     followed: int = 0  # score records that were followed from question to score though others were erased
     vault: Vault | None = None
     numbers: str = ""  # of the metrics, where they do not come out again as a whole: how many of them do
+
+    def part(self) -> Work:
+        """Return the same files, for a check that takes note of what it finds by itself."""
+        return replace(self, findings=[], notes=[], recomputed=[], unrecomputed=[])
 
     def as_stored(self, path: str, content: Content) -> Content:
         """Return an artefact as the store has it."""

@@ -19,13 +19,13 @@ from audit_lib.archive.records_check import (
     sampled_too,
     scored_counts,
 )
-from audit_lib.archive.served_check import ATTESTED, check_model
+from audit_lib.archive.served_check import check_model
 from audit_lib.archive.withheld_check import RECOMPUTABLE, digest_here
 from audit_lib.documents.evidence import Manifest
 from audit_lib.errors import AuditError, StoreUnreachableError, WithheldError
 from audit_lib.large_file import Content, bytes_of, sha256_of
 from audit_lib.records import SAMPLING_ERROR
-from audit_lib.run import Run, StageOutput
+from audit_lib.run import SUCCESS, Run, StageOutput
 from audit_lib.validate.named_suites import lacking_for
 
 Recompute = Mapping[str, Callable[[Run], StageOutput]]
@@ -43,48 +43,111 @@ _LATER: Final = ("metrics/scores.csv",)
 """Artefacts that earlier versions did not write."""
 
 
-def recompute_stages(
-    work: Work,
-    run: Run,
-    manifest: Manifest | None,
-    functions: Recompute | None,
-    notify: Callable[[str], None],
-    there: set[str],
+def stages_computed_again(functions: Recompute | None, present: set[str]) -> list[str]:
+    """Return the stages of those that are there that are computed again, in the order in which they are told."""
+    return [stage for stage in (_RECOMPUTED if functions is None else functions) if stage in present]
+
+
+def recompute_stage(
+    work: Work, run: Run, manifest: Manifest | None, stage: str, functions: Recompute | None = None
 ) -> None:
-    """Compute the stages that are there again, and compare what comes out."""
-    present = there | {stage_of(path) for path in listed_in(manifest)}
-    for stage in (name for name in (_RECOMPUTED if functions is None else functions) if name in present):
-        if functions is None and stage not in RECOMPUTABLE[work.readable]:
-            work.unrecomputed.append(stage)
-            continue
-        if functions is None and stage == "validation" and (lacking := lacking_for(run.spec)):
-            work.notes.append(f"{stage} was not computed again: {lacking} is not installed")
-            continue
-        notify(f"verify: {stage} is computed again")
-        try:
-            function = functions[stage] if functions is not None else _resolve(_RECOMPUTED[stage])
-            output = function(run)
-        except StoreUnreachableError:
-            raise
-        except WithheldError:
-            work.unrecomputed.append(stage)
-            continue
-        except AuditError as error:
-            work.find("recomputation", stage, f"cannot be computed again: {error}")
-            continue
-        except Exception as error:  # noqa: BLE001 - a stranger's bytes may cause anything
-            work.find("recomputation", stage, f"cannot be computed again ({type(error).__name__})")
-            continue
+    """Compute a stage again, and compare what comes out."""
+    if functions is None and stage not in RECOMPUTABLE[work.readable]:
+        work.unrecomputed.append(stage)
+        return
+    if functions is None and stage == "validation" and (lacking := lacking_for(run.spec)):
+        work.notes.append(f"{stage} was not computed again: {lacking} is not installed")
+        return
+    try:
+        function = functions[stage] if functions is not None else _resolve(_RECOMPUTED[stage])
+        output = function(run)
+    except StoreUnreachableError:
+        raise
+    except WithheldError:
+        work.unrecomputed.append(stage)
+        return
+    except AuditError as error:
+        work.find("recomputation", stage, f"cannot be computed again: {error}")
+        return
+    except Exception as error:  # noqa: BLE001 - a stranger's bytes may cause anything
+        work.find("recomputation", stage, f"cannot be computed again ({type(error).__name__})")
+        return
+    work.recomputed.append(stage)
+    if functions is None:
+        check_counts(
+            run, stage, output.counts, lambda path, detail: work.find("record", path, detail), _no_other
+        )
+    _compare(work, stage, output, manifest)
+
+
+def check_sample(work: Work, run: Run) -> None:
+    """The counts of the sample's record, against the sample."""
+
+    def check() -> None:
+        check_counts(
+            run,
+            "sample",
+            sampled_counts(run),
+            lambda path, detail: work.find("record", path, detail),
+            sampled_too,
+        )
+        work.recomputed.append("sample")
+
+    _checked(work, "scores", check)
+
+
+def check_shard(work: Work, run: Run, stage: str, manifest: Manifest | None) -> None:
+    """A shard's scores against the archived questions; recorded ones are made again, they need no model."""
+
+    def check() -> None:
+        if not _comes_out_by_columns(work, run, stage, manifest):
+            _check_rows(work, run, stage, manifest)
         work.recomputed.append(stage)
-        if functions is None:
-            check_counts(
-                run, stage, output.counts, lambda path, detail: work.find("record", path, detail), _no_other
-            )
-        _compare(work, stage, output, manifest)
+
+    _checked(work, stage, check)
 
 
-def check_scores(work: Work, run: Run, shards: list[str], manifest: Manifest | None) -> None:
-    """Scores against the archived questions; recorded ones are made again, they need no model."""
+def _checked(work: Work, stage: str, check: Callable[[], None]) -> None:
+    try:
+        check()
+    except StoreUnreachableError:
+        raise
+    except AuditError as error:
+        work.find("recomputation", stage, f"cannot be checked: {error}")
+    except Exception as error:  # noqa: BLE001 - a stranger's bytes may cause anything
+        work.find("recomputation", stage, f"cannot be checked ({type(error).__name__})")
+
+
+def _comes_out_by_columns(work: Work, run: Run, stage: str, manifest: Manifest | None) -> bool:
+    """Whether all of a shard of recorded decisions comes out again, byte for byte, a column at a time.
+
+    Its rows, its model and what it was asked are then those of the variants. Where anything differs, or it takes
+    more than columns, the rows say what it is.
+    """
+    from audit_lib.score import score_columns
+
+    made = score_columns(run, int(stage.split("/")[1]))
+    if made is None:
+        return False
+    listed = {path for path in listed_in(manifest) if stage_of(path) == stage}
+    contents = {f"{stage}/{name}": content for name, content in made.artefacts.items()}
+    there = {path for path in work.digests if stage_of(path) == stage and path != f"{stage}/{SUCCESS}"}
+    if contents.keys() != there or listed - there:
+        return False
+    for path, content in contents.items():
+        if work.digests[path] not in (sha256_of(content), sha256_of(work.as_stored(path, content))):
+            return False
+    check_counts(
+        run,
+        stage,
+        made.counts,
+        lambda path, detail: work.find("record", path, detail),
+        SCORED.__contains__,
+    )
+    return True
+
+
+def _check_rows(work: Work, run: Run, stage: str, manifest: Manifest | None) -> None:
     from audit_lib.score import asked_of, score_shard, scores_again
     from audit_lib.score.requests import questions
     from audit_lib.score.shard_plan import requests_in
@@ -92,37 +155,22 @@ def check_scores(work: Work, run: Run, shards: list[str], manifest: Manifest | N
     def find(path: str, detail: str) -> None:
         work.find("record", path, detail)
 
-    stage = "scores"
-    try:
-        check_counts(run, "sample", sampled_counts(run), find, sampled_too)
-        for stage in shards:
-            number = int(stage.split("/")[1])
-            what = asked_of(run, number)
-            scores = run.stage(stage).read_table("scores.parquet")
-            made = scores_again(run, number, what)
-            answers = run.stage(stage).read_table("pairs.parquet") if "pairs.parquet" in made else None
-            check_counts(run, stage, scored_counts(scores, answers), find, SCORED.__contains__)
-            check_model(run, stage, scores, answers, find)
-            _check_made(work, stage, made)
-            check_questions(
-                scores,
-                questions(requests_in(what.packs)),
-                f"{stage}/scores.parquet",
-                lambda path, detail: work.find("recomputation", path, detail),
-            )
-            if run.spec.model.answers_are_recorded:
-                _compare(work, stage, score_shard(run, number, what), manifest)
-    except StoreUnreachableError:
-        raise
-    except AuditError as error:
-        work.find("recomputation", stage, f"cannot be checked: {error}")
-    except Exception as error:  # noqa: BLE001 - a stranger's bytes may cause anything
-        work.find("recomputation", stage, f"cannot be checked ({type(error).__name__})")
-    else:
-        if run.spec.model.answers_are_recorded:
-            work.recomputed.append("scores")
-        elif shards:
-            work.notes.append(ATTESTED)
+    number = int(stage.split("/")[1])
+    what = asked_of(run, number)
+    scores = run.stage(stage).read_table("scores.parquet")
+    made = scores_again(run, number, what)
+    answers = run.stage(stage).read_table("pairs.parquet") if "pairs.parquet" in made else None
+    check_counts(run, stage, scored_counts(scores, answers), find, SCORED.__contains__)
+    check_model(run, stage, scores, answers, find)
+    _check_made(work, stage, made)
+    check_questions(
+        scores,
+        questions(requests_in(what.packs)),
+        f"{stage}/scores.parquet",
+        lambda path, detail: work.find("recomputation", path, detail),
+    )
+    if run.spec.model.answers_are_recorded:
+        _compare(work, stage, score_shard(run, number, what), manifest)
 
 
 def _check_made(work: Work, stage: str, made: Mapping[str, Content]) -> None:

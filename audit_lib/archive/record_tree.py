@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
-from typing import Any, overload
+from typing import Any, Final, overload
 
 import numpy as np
 import pyarrow as pa
@@ -20,12 +20,17 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from audit_lib.archive.merkle import MerkleTree
-from audit_lib.canonical import jcs, jcs_rows
+from audit_lib.canonical import jcs
+from audit_lib.canonical_columns import jcs_columns
 from audit_lib.documents.evidence import RecordTree
 from audit_lib.errors import EvidenceError
 from audit_lib.run import Run
 
 ScoreRecord = Mapping[str, Any]
+_BATCH: Final = 16384
+"""Score records that are written together."""
+_LEAVES: Final = 16384
+"""Applications whose names are read together."""
 
 
 class Leaves(Sequence[tuple[str, str]]):
@@ -79,8 +84,8 @@ class PeopleTree:
 
 
 def leaf_data(application_sha256: str, records_sha256: str) -> bytes:
-    """Return what a leaf is the hash of."""
-    return jcs({"application_sha256": application_sha256, "records_sha256": records_sha256})
+    """Return what a leaf is the hash of: its two digests in hex, as RFC 8785 writes them."""
+    return f'{{"application_sha256":"{application_sha256}","records_sha256":"{records_sha256}"}}'.encode()
 
 
 def id_digest(application_id: str) -> str:
@@ -117,21 +122,21 @@ def people_tree(run: Run, stages: Sequence[str]) -> PeopleTree:
     """
     shards = _shards(stages)
     names, owner = _owners(run, shards)
-    written = (
-        sha256(record).digest()
-        for stage in shards
-        for one in _batches(run, stage)
-        for record in _written(one)
-    )
-    digests = np.frombuffer(b"".join(written), np.uint8).reshape(-1, 32)
+    digests = np.frombuffer(
+        b"".join(part for stage in shards for part in _record_digests(run, stage)), np.uint8
+    ).reshape(-1, 32)
     order = np.argsort(owner, kind="stable")
     owned = owner[order]
     starts = np.flatnonzero(np.diff(owned, prepend=-1))
     ends = [*starts[1:].tolist(), len(owned)]
+    in_order = digests[order].tobytes()
     leaves = bytearray()
-    for start, end in zip(starts.tolist(), ends, strict=True):
-        own = digests[order[start:end]].tobytes().hex()
-        leaves += sha256(names[int(owned[start])].as_py().encode()).digest() + sha256(own.encode()).digest()
+    for at in range(0, len(starts), _LEAVES):
+        begun = starts[at : at + _LEAVES]
+        own_names = names.take(pa.array(owned[begun])).to_pylist()
+        for name, start, end in zip(own_names, begun.tolist(), ends[at : at + _LEAVES], strict=True):
+            own = in_order[start * 32 : end * 32].hex().encode()
+            leaves += sha256(name.encode()).digest() + sha256(own).digest()
     return PeopleTree(len(owned), Leaves(np.frombuffer(leaves, np.uint8).reshape(-1, 2, 32)))
 
 
@@ -139,14 +144,15 @@ def records_of(run: Run, stages: Sequence[str], application_id: str) -> list[Sco
     """Return an application's score records, in the order of shards and rows."""
     shards = _shards(stages)
     names, owner = _owners(run, shards)
-    rows = (
-        dict(zip(columns, values, strict=True))
-        for stage in shards
-        for columns in _batches(run, stage)
-        for values in zip(*columns.values(), strict=True)
-    )
     own = pc.equal(names, application_id).to_numpy(zero_copy_only=False)[owner]
-    return [row for row, is_own in zip(rows, own, strict=True) if is_own]
+    found: list[ScoreRecord] = []
+    at = 0
+    for stage in shards:
+        for batch in _batches(run, stage):
+            mine = batch.filter(pa.array(own[at : at + batch.num_rows]))
+            found += [{"shard": stage, **row} for row in mine.to_pylist()]
+            at += batch.num_rows
+    return found
 
 
 def _shards(stages: Sequence[str]) -> list[str]:
@@ -174,15 +180,19 @@ def _owners(run: Run, shards: Sequence[str]) -> tuple[pa.Array, NDArray[np.int64
     return coded.dictionary, coded.indices.to_numpy()[place.to_numpy()].astype(np.int64)
 
 
-def _batches(run: Run, stage: str) -> Iterator[dict[str, list[Any]]]:
-    """Yield the score records of a shard as columns, each with the shard that it is from, a batch at a time."""
+def _batches(run: Run, stage: str) -> Iterator[pa.RecordBatch]:
+    """Yield the score records of a shard, a batch at a time."""
     source = run.stage(stage).parquet("scores.parquet")
-    for batch in pq.ParquetFile(source).iter_batches(batch_size=8192):
-        yield {"shard": [stage] * batch.num_rows, **batch.to_pydict()}
+    yield from pq.ParquetFile(source).iter_batches(batch_size=_BATCH)
 
 
-def _written(columns: Mapping[str, Sequence[Any]]) -> list[bytes]:
-    try:
-        return list(jcs_rows(columns))
-    except ValueError as error:
-        raise EvidenceError(f"a score record {error}") from None
+def _record_digests(run: Run, stage: str) -> Iterator[bytes]:
+    """Yield the digests of the score records of a shard, as `record_digest` has them, one after another."""
+    shard = pa.scalar(stage)
+    for batch in _batches(run, stage):
+        columns = dict(zip(batch.schema.names, batch.columns, strict=True))
+        try:
+            rows = jcs_columns({"shard": shard, **columns})
+            yield b"".join(sha256(row).digest() for row in rows)
+        except ValueError as error:
+            raise EvidenceError(f"a score record {error}") from None

@@ -22,7 +22,8 @@ def verification_json(found: Verification) -> str:
     True
     """
     undecided = [str(one) for one in found.findings] if found.unchecked else []
-    verdict = "verified" if found.ok else "not verified"
+    held = "not computed again" if found.not_computed else "verified"
+    verdict = held if found.ok else "not verified"
     document = {
         "schema": SCHEMA,
         "program": {"name": "audit", "version": __version__},
@@ -42,6 +43,10 @@ def verification_json(found: Verification) -> str:
         "undecided": undecided,
         "signatures": [*found.run_signatures, *found.signed],
         "notes": list(found.notes),
-        "not_checked": [*(f"{stage}: not computed again" for stage in found.unrecomputed), *NOT_CHECKED],
+        "not_checked": [
+            *(("every number: nothing was computed again",) if found.not_computed else ()),
+            *(f"{stage}: not computed again" for stage in found.unrecomputed),
+            *NOT_CHECKED,
+        ],
     }
     return pretty_json(document).decode()

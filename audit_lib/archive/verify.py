@@ -16,6 +16,9 @@ manifest's own SHA-256 (printed here) has to be published where the auditee cann
 The times in the ``_SUCCESS`` records are those of the machines' own clocks. Since format 2 the manifest lists those
 records; in format 1 it did not, and it is only checked that the times do not contradict each other (no stage ends
 before it begins, no score is asked for before the plan, nothing ends after the evidence).
+The first two cost little and are asked first (`begin_verification`); the third is asked check by check, by several
+processes where a run is large (`audit_lib.archive.checks`).
+
 What another version of this library made does not all come out again here; where its pack's or the library's version
 says so, or this version refuses its design, there is no verdict (`Verification.unchecked`), and never a good one.
 ``monitor`` is outside the manifest, and nothing here proves what the model would answer.
@@ -25,12 +28,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from audit_lib.archive.attempts import FOLDER, RECORD
 from audit_lib.archive.attempts_check import check_attempts, check_failed_files, sealed_by
-from audit_lib.archive.bundle_digest import digest_over
+from audit_lib.archive.bundle_digest import BundleDigest, digest_over
+from audit_lib.archive.checks import REDACTED, SAMPLE, TREE, check_all
 from audit_lib.archive.files_check import (
     check_files,
     check_json,
@@ -44,11 +49,11 @@ from audit_lib.archive.layout import SEALED, stage_of
 from audit_lib.archive.lock_check import check_locks, find_later_versions
 from audit_lib.archive.manifest import MANIFEST, expected_stages
 from audit_lib.archive.other_versions import digest_of_design, find_other_version, find_refused
-from audit_lib.archive.recompute import Recompute, check_scores, recompute_stages
-from audit_lib.archive.record_tree import people_tree
+from audit_lib.archive.recompute import Recompute, recompute_stage, stages_computed_again
 from audit_lib.archive.records_check import check_order
 from audit_lib.archive.software import software
-from audit_lib.archive.withheld_check import check_redacted, note_keys, read_level
+from audit_lib.archive.table_bounds import check_tables
+from audit_lib.archive.withheld_check import note_keys, read_level
 from audit_lib.digesting_stream import digest_of
 from audit_lib.documents.evidence import FailedAttempt, Manifest, odd_json
 from audit_lib.documents.validation import Validation
@@ -57,6 +62,7 @@ from audit_lib.progress import Progress, ignore
 from audit_lib.run import SUCCESS, Run
 from audit_lib.store import LocalStore
 from audit_lib.store.versions import as_first_written
+from audit_lib.worker_processes import processes_for
 
 __all__ = ["EvidenceFinding", "Verification", "verify"]
 
@@ -69,7 +75,12 @@ _FIRST_FORMAT: Final = (
 
 
 def verify(
-    uri: str, *, recompute: Recompute | None = None, notify: Callable[[str], None] = ignore
+    uri: str,
+    *,
+    recompute: Recompute | None = None,
+    processes: int | None = None,
+    table_bytes: int | None = None,
+    notify: Callable[[str], None] = ignore,
 ) -> Verification:
     """Verify an archived run.
 
@@ -79,6 +90,12 @@ def verify(
         The run's URI, or a copy of its folder under any name (path, ``file://`` or ``s3://``).
     recompute : mapping of str to callable, optional
         Stage folder -> function that makes its artefacts again. Default: the stages of this library.
+    processes : int, optional
+        How many compute again at once. Default: one for each processor and each GiB of memory that is free; this one
+        alone for a small run. What is found does not depend on it.
+    table_bytes : int, optional
+        What a Parquet table may unpack to: one that is larger is a finding, and nothing is computed again. Default:
+        1 GiB, or 200 times its size where that is more.
     notify : callable, optional
         Told how far it is.
 
@@ -86,6 +103,23 @@ def verify(
     -------
     Verification
         With findings, never an exception, for all that is wrong with the evidence itself.
+
+    Raises
+    ------
+    NotFoundError
+        If there is no run at `uri` at all.
+    StoreError
+        If the store cannot be read.
+    """
+    return begin_verification(uri, notify, table_bytes).finish(recompute, processes, notify)
+
+
+def begin_verification(
+    uri: str, notify: Callable[[str], None] = ignore, table_bytes: int | None = None
+) -> BegunVerification:
+    """Check what costs little: every file's digest, the manifest, the records of stages and attempts, and times.
+
+    `table_bytes` is as `verify` takes it.
 
     Raises
     ------
@@ -113,35 +147,121 @@ def verify(
     manifest, failed = _manifest(work)
     check_json(work)
     run = _open(work, uri, manifest) if failed is None or f"plan/{SUCCESS}" in work.digests else None
+    there = {stage_of(path) for path in work.digests}
+    bounded = True
     if run is not None:
         note_keys(work, run)
-        _check_run(work, run, manifest, failed, recompute, notify)
-    elif failed is not None:
-        work.notes.append("there was no plan yet, so there is nothing to compute again")
-    _note_software(work, manifest)
-    _check_place(work, uri, manifest)
-    if failed is None and manifest is not None and manifest.is_first_format:
-        work.notes.append(_FIRST_FORMAT)
-    return Verification(
-        uri=uri,
-        audit="" if manifest is None else manifest.audit,
-        window="" if manifest is None else manifest.window,
-        spec_digest="" if manifest is None else manifest.spec_digest,
-        outcome="" if manifest is None else manifest.outcome,
-        failed="" if failed is None else _why(failed),
-        manifest_sha256=work.digests.get(_manifest_path(failed), ""),
-        files=len(work.digests) - len(work.withheld),
-        bytes=whole.bytes,
-        bundle_sha256=whole.sha256,
-        recomputed=tuple(work.recomputed),
-        level=work.level,
-        withheld=len(work.withheld),
-        encrypted=work.encrypted,
-        not_recomputable=_untraced(work, manifest),
-        unrecomputed=tuple(work.unrecomputed),
-        findings=tuple(work.findings),
-        notes=tuple(work.notes),
-    )
+        bounded = check_tables(work, table_bytes)
+        if failed is None and work.level != "digests" and bounded:
+            _check_outcome(work, run, manifest)
+        elif failed is not None:
+            there &= set(failed.stages)
+        timed = sorted(stage for stage in there if stage.split("/")[0] in (*SEALED, "evidence"))
+        check_order(run, timed, lambda path, detail: work.find("record", path, detail))
+    return BegunVerification(uri, work, whole, manifest, failed, run, there, bounded)
+
+
+@dataclass(frozen=True, slots=True)
+class BegunVerification:
+    """A run whose files, records and times were checked, and of which nothing was computed again yet.
+
+    Parameters
+    ----------
+    uri : str
+        Where it is.
+    work : Work
+        What was found until now.
+    whole : BundleDigest
+        Over all files.
+    manifest : Manifest or None
+        What was sealed, if it can be read.
+    failed : FailedAttempt or None
+        The record of the last attempt where that failed and nothing was archived.
+    run : Run or None
+        None where its plan cannot be read.
+    there : set of str
+        Stages that are there.
+    bounded : bool
+        Whether its tables may be read, by what they unpack to.
+    """
+
+    uri: str
+    work: Work
+    whole: BundleDigest
+    manifest: Manifest | None
+    failed: FailedAttempt | None
+    run: Run | None
+    there: set[str]
+    bounded: bool
+
+    def finish(
+        self,
+        recompute: Recompute | None = None,
+        processes: int | None = None,
+        notify: Callable[[str], None] = ignore,
+    ) -> Verification:
+        """Compute again what can be, and return all that was found; the parameters are those of `verify`.
+
+        Raises
+        ------
+        StoreError
+            If the store cannot be read any more.
+        """
+        work, manifest, failed = self.work, self.manifest, self.failed
+        if self.run is not None and self.bounded:
+            if processes is None:
+                processes = processes_for(self.whole.bytes)
+            self._compute(self.run, recompute, processes, notify)
+            find_other_version(work, self.run, manifest)
+        elif self.run is None and failed is not None:
+            work.notes.append("there was no plan yet, so there is nothing to compute again")
+        _note_software(work, manifest)
+        _check_place(work, self.uri, manifest)
+        if failed is None and manifest is not None and manifest.is_first_format:
+            work.notes.append(_FIRST_FORMAT)
+        return Verification(
+            uri=self.uri,
+            audit="" if manifest is None else manifest.audit,
+            window="" if manifest is None else manifest.window,
+            spec_digest="" if manifest is None else manifest.spec_digest,
+            outcome="" if manifest is None else manifest.outcome,
+            failed="" if failed is None else _why(failed),
+            manifest_sha256=work.digests.get(_manifest_path(failed), ""),
+            files=len(work.digests) - len(work.withheld),
+            bytes=self.whole.bytes,
+            bundle_sha256=self.whole.sha256,
+            recomputed=tuple(work.recomputed),
+            level=work.level,
+            withheld=len(work.withheld),
+            encrypted=work.encrypted,
+            not_recomputable=_untraced(work, manifest),
+            unrecomputed=tuple(work.unrecomputed),
+            not_computed=recompute is not None and not recompute,
+            findings=tuple(work.findings),
+            notes=tuple(work.notes),
+        )
+
+    def _compute(
+        self, run: Run, recompute: Recompute | None, processes: int, notify: Callable[[str], None]
+    ) -> None:
+        """Scores, and all that can be computed again."""
+        work, manifest, failed = self.work, self.manifest, self.failed
+        shards = sorted(stage for stage in self.there if stage.startswith("scores/"))
+        names: list[str] = []
+        if work.readable != "full":
+            work.unrecomputed += ["scores"]
+            if recompute is None and work.level == "full" and failed is None:
+                work.followed = check_kept_rows(work, run, shards, manifest)
+        elif recompute is None and (failed is None or shards):
+            names = [SAMPLE, *shards, TREE] + ([REDACTED] if failed is None else [])
+        present = self.there | {stage_of(path) for path in listed_in(manifest)}
+        stages = stages_computed_again(recompute, present)
+        if recompute is not None:
+            for stage in stages:
+                notify(f"verify: {stage} is computed again")
+                recompute_stage(work, run, manifest, stage, recompute)
+            return
+        check_all(work, run, manifest, [*names, *stages], uri=self.uri, processes=processes, notify=notify)
 
 
 def _hash_files(work: Work, paths: Sequence[str], notify: Callable[[str], None]) -> None:
@@ -177,53 +297,6 @@ def _manifest(work: Work) -> tuple[Manifest | None, FailedAttempt | None]:
     check_files(work, manifest)
     check_records(work, manifest)
     return manifest, None
-
-
-def _check_run(
-    work: Work,
-    run: Run,
-    manifest: Manifest | None,
-    failed: FailedAttempt | None,
-    recompute: Recompute | None,
-    notify: Callable[[str], None],
-) -> None:
-    """Outcome, times, scores, and all that can be computed again."""
-    there = {stage_of(path) for path in work.digests}
-    if failed is None and work.level != "digests":
-        _check_outcome(work, run, manifest)
-    elif failed is not None:
-        there &= set(failed.stages)
-    shards = sorted(stage for stage in there if stage.startswith("scores/"))
-    timed = sorted(stage for stage in there if stage.split("/")[0] in (*SEALED, "evidence"))
-    check_order(run, timed, lambda path, detail: work.find("record", path, detail))
-    if work.readable != "full":
-        work.unrecomputed += ["scores"]
-        if recompute is None and work.level == "full" and failed is None:
-            work.followed = check_kept_rows(work, run, shards, manifest)
-    elif recompute is None and (failed is None or shards):
-        notify(f"verify: scores of {len(shards)} shards against the questions")
-        check_scores(work, run, shards, manifest)
-        _check_tree(work, run, manifest)
-        if failed is None:
-            check_redacted(work, run, manifest)
-    recompute_stages(work, run, manifest, recompute, notify, there)
-    find_other_version(work, run, manifest)
-
-
-def _check_tree(work: Work, run: Run, manifest: Manifest | None) -> None:
-    """The tree over people's records, made again from the scores."""
-    if manifest is None or manifest.record_tree is None:
-        return
-    path = f"evidence/{MANIFEST}"
-    try:
-        tree = people_tree(run, manifest.stages).summary()
-    except StoreUnreachableError:
-        raise
-    except Exception as error:  # noqa: BLE001 - a stranger's bytes may cause anything
-        work.find("manifest", path, f"its tree of records cannot be made again ({type(error).__name__})")
-        return
-    if tree != manifest.record_tree:
-        work.find("manifest", path, "its tree of records is not that of the scores")
 
 
 def _manifest_path(failed: FailedAttempt | None) -> str:

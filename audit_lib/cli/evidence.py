@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 from audit_lib.cli import verify_all
 from audit_lib.cli.shared import (
@@ -12,11 +14,18 @@ from audit_lib.cli.shared import (
     date_of,
     json_option,
     notify,
+    positive,
     run_at,
     sha256_of,
     write_private,
 )
 from audit_lib.privacy.levels import LABEL, LEVELS, is_fuller
+
+if TYPE_CHECKING:
+    from audit_lib.archive.findings import EvidenceFinding
+
+_FIRST: Final = 20
+"""Findings that are told at once; the verdict lists them all."""
 
 
 def add_commands(command: AddCommand) -> None:
@@ -27,7 +36,8 @@ def add_commands(command: AddCommand) -> None:
         "Verify archived evidence",
         "Hashes every artefact again, recomputes every published number from the archived scores, and checks who "
         "signed. Of a panel: its records, each run that the last one names, and the comparison. The first line is the "
-        "verdict on all of it. Exit code 1: it does not verify; 2: it could not be checked.",
+        "verdict on all of it. What costs little is checked first, and a fault in it is told at once. "
+        "Exit code 1: it does not verify; 2: it could not be checked; 3: with --no-recompute, no fault was found.",
     )
     verify.add_argument(
         "bundle",
@@ -61,6 +71,26 @@ def add_commands(command: AddCommand) -> None:
         "--locked",
         action="store_true",
         help="a file that its bucket does not lock now (S3 Object Lock, COMPLIANCE) is a finding",
+    )
+    verify.add_argument(
+        "--no-recompute",
+        action="store_true",
+        help="check files, digests, records, signatures and the journal alone; no number is computed again, so it is "
+        "no verification: exit code 3 where nothing is found",
+    )
+    verify.add_argument(
+        "--processes",
+        type=positive,
+        metavar="N",
+        help="that work at once (default: one a processor and GiB of free memory, one for a small run; with --all one "
+        "a processor)",
+    )
+    verify.add_argument(
+        "--table-gb",
+        type=positive,
+        metavar="N",
+        help="what a table may unpack to; one that is larger is a finding, and nothing is computed again (default: "
+        "1 GB, or 200 times its size if that is more)",
     )
     verify_all.add_options(verify)
 
@@ -129,15 +159,26 @@ def _verify_one(options: argparse.Namespace) -> int:
     try:
         panel = is_panel(options.bundle)
         loose = not_locked(options.bundle) if options.locked else []
-        if panel and (options.trust or options.head or options.locked or options.as_of is not None):
+        of_a_run = options.trust or options.head or options.locked or options.as_of is not None
+        if panel and (of_a_run or options.no_recompute or options.table_gb):
             raise SpecError(
-                "--trust, --head, --locked and --as-of are for a run: give one of the panel's runs"
+                "--trust, --head, --locked, --as-of, --no-recompute and --table-gb are for a run: give one of the "
+                "panel's runs"
             )
         if panel:
-            verification = verify_panel(options.bundle, notify)
+            verification = verify_panel(options.bundle, notify, options.processes)
         else:
             verification = verify_signed(
-                options.bundle, trusted, trust=trust, heads=options.head, now=now, notify=notify
+                options.bundle,
+                trusted,
+                trust=trust,
+                heads=options.head,
+                recompute={} if options.no_recompute else None,
+                now=now,
+                processes=options.processes,
+                table_bytes=None if options.table_gb is None else options.table_gb << 30,
+                first=_tell_first,
+                notify=notify,
             )
     except AuditError as error:
         raise UncheckedError(f"{options.bundle}: could not be checked: {error}") from None
@@ -159,7 +200,20 @@ def _verify_one(options: argparse.Namespace) -> int:
     print(verification_json(verification) if options.format == "json" else verification.summary())
     if verification.unchecked:
         return 2
-    return 0 if verification.ok else 1
+    if not verification.ok:
+        return 1
+    return 3 if verification.not_computed else 0
+
+
+def _tell_first(findings: Sequence[EvidenceFinding]) -> None:
+    """Tell what the checks that cost little have found, while the others go on."""
+    what = "verify: files, digests, manifest, records, signatures and journal"
+    if not findings:
+        notify(f"{what}: nothing was found")
+        return
+    more = [f"  and {len(findings) - _FIRST} more"] if len(findings) > _FIRST else []
+    said = [f"  finding: {one}" for one in findings[:_FIRST]]
+    notify("\n".join([f"{what}: {len(findings)} found, and this run will not verify", *said, *more]))
 
 
 def _age(uri: str, on: date) -> str:

@@ -4,18 +4,29 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from audit_lib.cli.shared import json_option, notify, positive
 from audit_lib.errors import InputError, SpecError
+from audit_lib.worker_processes import processors
 
 if TYPE_CHECKING:
     from audit_lib.verify_all import RunVerification
 
-_OF_ALL = ("full", "contents", "forget", "kept", "max_minutes", "max_gb")
+_OF_ALL = (
+    "full",
+    "contents",
+    "forget",
+    "kept",
+    "interval_days",
+    "max_minutes",
+    "max_gb",
+    "run_minutes",
+    "run_gb",
+)
+_INTERVAL_DAYS, _RUN_MINUTES, _RUN_GB = 30, 15, 4
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -31,7 +42,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--full", action="store_true", help="verify every run in full now")
     group.add_argument("--contents", action="store_true", help="read every byte, also in a bucket")
     group.add_argument(
-        "--interval-days", type=positive, default=30, metavar="N", help="all in full within (default: 30)"
+        "--interval-days",
+        type=positive,
+        metavar="N",
+        help=f"all in full within (default: {_INTERVAL_DAYS})",
     )
     group.add_argument(
         "--kept",
@@ -56,23 +70,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--run-minutes",
         type=positive,
-        default=15,
         metavar="N",
-        help="stop the verification of one run (default: 15)",
+        help=f"stop the verification of one run (default: {_RUN_MINUTES})",
     )
     group.add_argument(
         "--run-gb",
         type=positive,
-        default=4,
         metavar="N",
-        help="memory of one verification, on Linux (default: 4)",
-    )
-    group.add_argument(
-        "--processes",
-        type=positive,
-        default=os.cpu_count() or 1,
-        metavar="N",
-        help="(default: one a processor)",
+        help=f"memory of one verification, on Linux (default: {_RUN_GB})",
     )
     json_option(group, "the verdict, of every run with --all,")
 
@@ -95,6 +100,10 @@ def verify(options: argparse.Namespace) -> int:
         raise SpecError(
             "--head and --as-of are for a run; heads that you knew belong into a trust file with --all"
         )
+    if options.table_gb:
+        raise SpecError("--table-gb: for a run; with --all the memory of each is bounded (--run-gb)")
+    if options.no_recompute:
+        raise SpecError("--no-recompute: for a run; --all leaves what did not change at its digests")
     _check_trust(options.trust)
     root = options.bundle.rstrip("/") or "/"
     store, blind = as_first_written(root)
@@ -113,16 +122,16 @@ def verify(options: argparse.Namespace) -> int:
         kept,
         VerifyOptions(
             trust=tuple(options.trust),
-            interval=timedelta(days=options.interval_days),
+            interval=timedelta(days=options.interval_days or _INTERVAL_DAYS),
             full=options.full,
             by_listing=not options.contents,
         ),
         bounds=CostBounds(
-            run_seconds=options.run_minutes * 60.0,
-            run_bytes=options.run_gb << 30,
+            run_seconds=(options.run_minutes or _RUN_MINUTES) * 60.0,
+            run_bytes=(options.run_gb or _RUN_GB) << 30,
             seconds=None if options.max_minutes is None else options.max_minutes * 60.0,
             bytes=None if options.max_gb is None else options.max_gb << 30,
-            processes=options.processes,
+            processes=options.processes or processors(),
         ),
         told=_tell,
         notify=notify,

@@ -29,7 +29,9 @@ def is_panel(uri: str) -> bool:
     return last_record(store, "") > 0 and not store.list("plan")
 
 
-def verify_panel(uri: str, notify: Callable[[str], None] = ignore) -> Verification:
+def verify_panel(
+    uri: str, notify: Callable[[str], None] = ignore, processes: int | None = None
+) -> Verification:
     """Verify the records of a panel, every run that the last one names, and its comparison.
 
     Parameters
@@ -38,6 +40,8 @@ def verify_panel(uri: str, notify: Callable[[str], None] = ignore) -> Verificati
         The panel's folder, in the store that holds its runs: a copy needs the runs next to it as they were.
     notify : callable, optional
         Told how far it is.
+    processes : int, optional
+        As `audit_lib.archive.verify.verify` takes it.
 
     Returns
     -------
@@ -74,7 +78,7 @@ def verify_panel(uri: str, notify: Callable[[str], None] = ignore) -> Verificati
         if member.state == "sealed":
             runs.append(run)
             notify(f"verify: run {member.run}")
-            own = verify(run.uri, notify=notify)
+            own = verify(run.uri, processes=processes, notify=notify)
             files += own.files
             found += [replace(one, path=f"{member.run}/{one.path}") for one in own.findings]
     _check_comparison(StageFolder(store, f"{prefix}/{FOLDER}/{last}"), record, runs, last, found)

@@ -8,10 +8,8 @@ The places tell nothing to who does not have the ids; who has them all can put t
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Final, Literal
 
 import pyarrow as pa
@@ -20,7 +18,7 @@ import pyarrow.parquet as pq
 
 from audit_lib.large_file import Content, Sink
 from audit_lib.privacy.levels import REDACTED
-from audit_lib.privacy.rows_csv import LEADING, as_it_was, csv_lines
+from audit_lib.privacy.rows_csv import LEADING, csv_parts
 from audit_lib.records import VARIATION, write_table
 from audit_lib.run import SUCCESS, Run
 from audit_lib.spec import UNDECIDED
@@ -51,8 +49,6 @@ _PAIR: Final = frozenset(
 _DECISION: Final = frozenset({"score", "rank", "selected", "tied_at_cutoff"})
 _ERROR: Final = frozenset({"score", "draws", "sampling_standard_error"})
 _OF_SHARDS: Final = {"scores.parquet": _SCORE, "pairs.parquet": _PAIR, "sampling_error.parquet": _ERROR}
-_LINES: Final = 8192
-"""Lines of ``scores.csv`` that are looked at together."""
 _PAIRS: Final = "variants/pairs.parquet"
 _IDS: Final[Mapping[str, IdKind]] = {
     "prompt_id": "prompt",
@@ -215,27 +211,20 @@ def _only(run: Run, fields: Collection[str]) -> tuple[int, pa.ChunkedArray]:
 
 def _lines(content: bytes, places: _Places) -> Content:
     """Put places for the ids of ``scores.csv``, which begin each line; all else stays as it is written."""
-    head, end, body = content.decode().partition("\n")
-    names = head.split(",")[:LEADING]
-    found: list[list[pa.Array]] = [[] for _ in names]
-    for part in _parts(body):
-        for at, cells in enumerate(found, start=1):
-            cells.append(pa.array([as_it_was(line[at]) or None for line in part], pa.string()))
+    head, end, body = content.partition(b"\n")
+    names = head.decode().split(",")[:LEADING]
+    parts = list(csv_parts(body))
     columns = [
-        pc.fill_null(places.put(pa.chunked_array(cells, pa.string()), name), "")
-        for name, cells in zip(names, found, strict=True)
+        pc.fill_null(
+            places.put(pa.chunked_array([part.ids[at] for part in parts], pa.string()), name), ""
+        ).combine_chunks()
+        for at, name in enumerate(names)
     ]
     sink, at = Sink(), 0
-    sink.write(f"{head}{end}".encode())
-    for part in _parts(body):
-        cells = [column.slice(at, len(part)).to_pylist() for column in columns]
-        rest = [line[LEADING + 1] for line in part]
-        sink.write("".join(map(",".join, zip(*cells, rest, strict=True))).encode())
-        at += len(part)
+    sink.write(head + end)
+    for part in parts:
+        ids = [column.slice(at, len(part.rest)) for column in columns]
+        lines = pc.binary_join_element_wise(*ids, part.rest, ",")
+        sink.write(pc.binary_join(pa.ListArray.from_arrays([0, len(lines)], lines), "")[0].as_buffer())
+        at += len(part.rest)
     return sink.content()
-
-
-def _parts(body: str) -> Iterator[list[re.Match[str]]]:
-    lines = csv_lines(body)
-    while part := list(islice(lines, _LINES)):
-        yield part

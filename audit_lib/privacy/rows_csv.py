@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Final
+from itertools import islice
+from typing import Final, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from audit_lib.errors import EvidenceError
 
@@ -14,6 +19,81 @@ _CELL: Final = r'("(?:[^"]|"")*"|[^,"\n]*)'
 _LINE: Final = re.compile(rf'{_CELL},{_CELL},{_CELL},((?:[^"\n]|"[^"]*")*\n)')
 LEADING: Final = 3
 """Cells of a line that are taken apart: variant, application and round."""
+
+
+_LINES: Final = 65536
+"""Lines that are taken apart together."""
+_NONE: Final = "metrics/scores.csv: holds a line that is none"
+
+
+class CsvPart(NamedTuple):
+    """Some lines of ``scores.csv`` below its head.
+
+    Parameters
+    ----------
+    ids : list of pyarrow.Array
+        What the first three cells of each line hold: variant, application and round; null where there is nothing.
+    rest : pyarrow.Array
+        All after them, as it is written, with the line's end.
+    """
+
+    ids: list[pa.Array]
+    rest: pa.Array
+
+
+def csv_parts(body: bytes) -> Iterator[CsvPart]:
+    r"""Yield the lines of ``scores.csv`` below its head.
+
+    Raises
+    ------
+    EvidenceError
+        If there is a line that is none.
+
+    Examples
+    --------
+    >>> [(part.ids[1].to_pylist(), part.rest.to_pylist()) for part in csv_parts(b"v1,a1,,ok,1" + b"\n")]
+    [(['a1'], ['ok,1\n'])]
+    """
+    yield from _quoted(body.decode()) if b'"' in body else _unquoted(body)
+
+
+def _unquoted(body: bytes) -> Iterator[CsvPart]:
+    """Take apart lines of which a comma ends each cell, and a line's end each line."""
+    ends = np.flatnonzero(np.frombuffer(body, np.uint8) == ord("\n")) + 1
+    if len(body) != (ends[-1] if len(ends) else 0):
+        raise EvidenceError(_NONE)
+    whole = pa.py_buffer(body)
+    begun = 0
+    for at in range(0, len(ends), _LINES):
+        offsets = np.concatenate(([begun], ends[at : at + _LINES]))
+        content = whole.slice(begun, int(offsets[-1]) - begun)
+        lines = pa.StringArray.from_buffers(
+            len(offsets) - 1, pa.py_buffer((offsets - begun).astype(np.int32)), content
+        )
+        lines.validate(full=True)
+        begun = int(offsets[-1])
+        cells = pc.split_pattern(lines, ",", max_splits=LEADING)
+        if not pc.all(pc.equal(pc.list_value_length(cells), LEADING + 1)).as_py():
+            raise EvidenceError(_NONE)
+        first, rest = (pc.list_element(cells, at) for at in range(LEADING)), pc.list_element(cells, LEADING)
+        yield CsvPart([_ids(one) for one in first], rest)
+
+
+def _ids(cells: pa.Array) -> pa.Array:
+    """Return what cells without quotes hold (`as_it_was`)."""
+    texts = pc.replace_substring_regex(cells, "^'", "")
+    return pc.if_else(pc.equal(texts, ""), pa.scalar(None, pa.string()), texts)
+
+
+def _quoted(body: str) -> Iterator[CsvPart]:
+    """Take apart lines of which a cell may hold commas and ends of lines."""
+    lines = csv_lines(body)
+    while part := list(islice(lines, _LINES)):
+        ids = [
+            pa.array([as_it_was(line[at]) or None for line in part], pa.string())
+            for at in range(1, LEADING + 1)
+        ]
+        yield CsvPart(ids, pa.array([line[LEADING + 1] for line in part], pa.string()))
 
 
 def csv_lines(body: str) -> Iterator[re.Match[str]]:
@@ -33,7 +113,7 @@ def csv_lines(body: str) -> Iterator[re.Match[str]]:
     while at < len(body):
         line = _LINE.match(body, at)
         if line is None:
-            raise EvidenceError("metrics/scores.csv: holds a line that is none")
+            raise EvidenceError(_NONE)
         yield line
         at = line.end()
 

@@ -30,6 +30,7 @@ from audit_lib.score.estimate import estimate_cuts
 from audit_lib.score.materials import embed_materials, materials_again
 from audit_lib.score.packs import Pack
 from audit_lib.score.recomputed import score_again
+from audit_lib.score.recorded_columns import score_columns
 from audit_lib.score.remote.chat_options import check_read
 from audit_lib.score.remote.cost import CostEstimate, used_with_thinking
 from audit_lib.score.requests import (
@@ -53,6 +54,7 @@ __all__ = [
     "check_replies",
     "check_texts",
     "estimate",
+    "score_columns",
     "score_shard",
     "scores_again",
     "shards",
@@ -97,6 +99,8 @@ def score_shard(run: Run, shard: int, what: Shard | None = None) -> StageOutput:
     spec = run.spec
     check_model(spec.model, spec.task, kinds_asked(spec))
     check_read(spec)
+    if what is None and (columns := score_columns(run, shard)) is not None:
+        return columns
     what = read_shard(run, shard) if what is None else what
     task, packs = what.task, what.packs
     canaries = canary_pack(run, task) if shard == what.numbers[0] else ()

@@ -100,6 +100,20 @@ def shard_counts(run: Run) -> dict[int, int]:
     return dict(sorted(counts.items()))
 
 
+def table_of(run: Run, number: int) -> str:
+    """Return the artefact of the stage ``variants`` that a planned shard's requests are made of."""
+    own = f"shards/{number}.parquet"
+    if own in run.stage("variants").success().artefacts:
+        return own
+    return _table(elicitation.get(run.spec.task)(run.spec))
+
+
+def of_the_run(run: Run) -> dict[str, Any]:
+    """Return what the plan says of the whole run (`Stateful.known`)."""
+    known: dict[str, Any] = _plan(run)["of_the_run"]
+    return known
+
+
 def read_shard(run: Run, number: int, *, whole: bool = True) -> Shard:
     """Return what one shard asks; without `whole`, some of its rows may have been erased.
 
@@ -119,9 +133,7 @@ def read_shard(run: Run, number: int, *, whole: bool = True) -> Shard:
         table = pq.read_table(run.stage("variants").parquet("variants.parquet"))
         return Shard(task=task, packs=cuts[number], numbers=numbers, variations=_variations(table))
     plan, task = _plan(run), elicitation.get(run.spec.task)(run.spec)
-    own = f"shards/{number}.parquet"
-    has_own = own in run.stage("variants").success().artefacts
-    name = own if has_own else _table(task)
+    name = table_of(run, number)
     frame = run.stage("variants").read_table(name)
     repeats: dict[str, tuple[int, int]] = {}
     if FIRST_REPEAT in frame:
@@ -137,7 +149,7 @@ def read_shard(run: Run, number: int, *, whole: bool = True) -> Shard:
         frame = frame.drop(columns=[FIRST_REPEAT, END_REPEAT])
     asked = task.requests(frame)
     if isinstance(task, Stateful):
-        task.know(plan["of_the_run"])
+        task.know(of_the_run(run))
     every = (0, run.spec.score.repeats)
     packs = pack(
         _repeated(asked, lambda request: range(*repeats.get(request.request_id, every))),

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 from audit_lib.archive.findings import EvidenceFinding, Verification
 from audit_lib.archive.recompute import Recompute
-from audit_lib.archive.verify import verify
+from audit_lib.archive.verify import begin_verification
+from audit_lib.documents.evidence import Manifest
 from audit_lib.errors import AuditError, StoreUnreachableError
 from audit_lib.plain_text import quoted
 from audit_lib.progress import ignore
@@ -53,6 +54,10 @@ _STRAY: Final = (
 )
 
 
+def _nobody(findings: Sequence[EvidenceFinding]) -> None:
+    """Tell nobody."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignOffs:
     """What was found.
@@ -94,9 +99,14 @@ def verify_signed(
     recompute: Recompute | None = None,
     allow_unsigned: bool = False,
     now: datetime | None = None,
+    processes: int | None = None,
+    table_bytes: int | None = None,
+    first: Callable[[Sequence[EvidenceFinding]], None] = _nobody,
     notify: Callable[[str], None] = ignore,
 ) -> Verification:
     """Verify a run and its sign-offs: one verdict on both.
+
+    What costs little comes first: digests, the manifest, records, signatures and the journal.
 
     Parameters
     ----------
@@ -114,6 +124,10 @@ def verify_signed(
         Whether a run that nobody signed is no finding even so.
     now : datetime, optional
         As `verify_sign_offs` takes it.
+    processes, table_bytes : int, optional
+        As `audit_lib.archive.verify.verify` takes them.
+    first : callable, optional
+        Told what the checks that cost little have found, before anything is computed again.
     notify : callable, optional
         Told how far it is.
 
@@ -124,24 +138,32 @@ def verify_signed(
     StoreError
         If the store cannot be read.
     """
-    evidence = verify(uri, recompute=recompute, notify=notify)
+    begun = begin_verification(uri, notify, table_bytes)
     where = uri.rstrip("/") or "/"
     store = as_first_written(where)[0]
-    run: Run | None = None
-    try:
-        run = Run.from_bundle(where, store=store)
-    except StoreUnreachableError:
-        raise
-    except Exception:  # noqa: BLE001 - a stranger's bytes may cause anything; a finding of the evidence already
-        if not evidence.failed:
-            note = "the signatures cannot be checked without the design"
-            return replace(evidence, notes=(*evidence.notes, note))
-    own = _own_signatures(run or _unplanned(evidence, store), trust, heads, sealed=not evidence.failed)
+    run, sealed = begun.run, begun.failed is None
+    if run is None:
+        try:
+            run = Run.from_bundle(where, store=store)
+        except StoreUnreachableError:
+            raise
+        except Exception:  # noqa: BLE001 - a stranger's bytes may cause anything; a finding of the evidence already
+            if sealed:
+                first(begun.work.findings)
+                evidence = begun.finish(recompute, processes, notify)
+                note = "the signatures cannot be checked without the design"
+                return replace(evidence, notes=(*evidence.notes, note))
+    own = _own_signatures(run or _unplanned(begun.manifest, store), trust, heads, sealed=sealed)
+    early = [*begun.work.findings, *own.findings]
+    if run is not None and sealed and numbers(run):
+        early += verify_sign_offs(run, trusted, render=False, now=now).findings
+    first(early)
+    evidence = begun.finish(recompute, processes, notify)
     evidence = replace(evidence, run_signatures=tuple(own.lines))
-    if run is None or evidence.failed:
+    if run is None or not sealed:
         return replace(evidence, findings=(*evidence.findings, *own.findings))
     other_version = any(finding.kind == "version" for finding in evidence.findings)
-    render = recompute is None and evidence.level != "digests" and not other_version
+    render = recompute is None and evidence.level != "digests" and begun.bounded and not other_version
     signed = verify_sign_offs(run, trusted, render=render, now=now)
     if other_version and signed.keys:
         signed = replace(signed, notes=(*signed.notes, _NOT_RENDERED))
@@ -161,13 +183,14 @@ def verify_signed(
     )
 
 
-def _unplanned(evidence: Verification, store: Store) -> UnplannedRun | None:
+def _unplanned(said: Manifest | None, store: Store) -> UnplannedRun | None:
     """Return a run that failed before it had a plan; None where the record of that does not say which run it is."""
+    if said is None:
+        return None
     try:
-        window = Window.from_label(evidence.window)
+        return UnplannedRun(RunKey(said.audit, Window.from_label(said.window), said.spec_digest), store)
     except ValueError:
         return None
-    return UnplannedRun(RunKey(evidence.audit, window, evidence.spec_digest), store)
 
 
 def _own_signatures(

@@ -13,8 +13,9 @@ from audit_lib.verify_all.bounds import CostBounds
 from audit_lib.verify_all.kept import KeptVerifications
 from audit_lib.verify_all.listing import StoreListing
 from audit_lib.verify_all.outcome import OutcomeVerdict, RunVerification, StoreVerification
-from audit_lib.verify_all.processes import VerifyingProcess, ask_all
+from audit_lib.verify_all.processes import VerifyingProcess
 from audit_lib.verify_all.sweep import Sweep, VerifyOptions
+from audit_lib.worker_processes import ask_all
 
 Told = Callable[[RunVerification], None]
 

@@ -6,17 +6,16 @@
 
 from __future__ import annotations
 
-import json
-import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from audit_lib.errors import AuditError, StoreUnreachableError
 from audit_lib.store import open_store
 from audit_lib.store.versions import as_first_written
+from audit_lib.worker_processes import LONGEST, Jobs, serve
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
 
 SHOWN: Final = 20
 """Findings of a run that are handed on; the others are counted."""
-LONGEST: Final = 400
 
 
 class Verifier:
@@ -88,7 +86,14 @@ class Verifier:
     def _verified(self, name: str) -> Verification:
         from audit_lib.signoff import verify_signed
 
-        return verify_signed(self._store.uri(name), self._trusted, trust=self._trust, now=datetime.now(UTC))
+        return verify_signed(
+            self._store.uri(name),
+            self._trusted,
+            trust=self._trust,
+            now=datetime.now(UTC),
+            processes=1,
+            table_bytes=sys.maxsize,  # the memory of this process is bounded
+        )
 
 
 def _said(findings: Sequence[EvidenceFinding]) -> dict[str, Any]:
@@ -100,49 +105,14 @@ def _said(findings: Sequence[EvidenceFinding]) -> dict[str, Any]:
     }
 
 
-def answer_to(
-    jobs: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]], job: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Do a job; an error is an answer too."""
-    try:
-        return jobs[job["do"]](job)
-    except StoreUnreachableError as error:
-        return {"unreachable": str(error)[:LONGEST]}
-    except MemoryError:
-        return {"stopped": "memory"}
-    except AuditError as error:
-        return {"unchecked": str(error)[:LONGEST]}
-    except Exception as error:  # noqa: BLE001 - a stranger's bytes may cause anything; its words may be theirs too
-        if type(error).__name__ == "ArrowMemoryError":
-            return {"stopped": "memory"}
-        return {"unchecked": type(error).__name__}
-
-
-def bound_memory(size: int) -> None:
-    """Let this process have no more memory than this, where the system can say so."""
-    try:
-        import resource
-    except ModuleNotFoundError:
-        return
-    if sys.platform == "linux":  # elsewhere it is not kept, or bounds what is only reserved
-        resource.setrlimit(resource.RLIMIT_DATA, (size, size))
-
-
-def main() -> None:
-    """Answer each line of the standard input with one on the standard output."""
+@contextmanager
+def _opened(settings: Mapping[str, Any]) -> Iterator[Jobs]:
     from audit_lib.journal import journals_read_once
 
-    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # whatever a library prints is no answer
-    settings = json.loads(sys.stdin.readline())
-    bound_memory(settings["run_bytes"])
     with journals_read_once() as journals:
         does = Verifier(settings["root"], settings["trust"], journals)
-        jobs = {"look": does.look, "verify": does.verify, "journal": does.journal}
-        for line in sys.stdin:
-            answers.write(json.dumps(answer_to(jobs, json.loads(line))) + "\n")
-            answers.flush()
+        yield {"look": does.look, "verify": does.verify, "journal": does.journal}
 
 
 if __name__ == "__main__":
-    main()
+    serve(_opened)

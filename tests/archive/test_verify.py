@@ -114,11 +114,17 @@ class TestHonest:
         assert {path: path.read_bytes() for path in bundle.rglob("*") if path.is_file()} == before
 
     def test_the_summary_says_it(self, bundle: Path) -> None:
-        verification = hashes_only(bundle)
+        verification = verify(str(bundle))
         text = verification.summary()
         assert text.startswith("VERIFIED")
         assert verification.manifest_sha256 in text
         assert "compare with the published one" in text
+
+    def test_what_was_not_computed_again_is_not_verified(self, bundle: Path) -> None:
+        verification = hashes_only(bundle)
+        assert verification.ok and verification.not_computed
+        assert verification.summary().startswith("NOTHING COMPUTED AGAIN")
+        assert "VERIFIED" not in verification.summary()
 
     def test_format_1_says_what_it_does_not_cover(self, format_1: Path) -> None:
         verification = verify(str(format_1))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from audit_lib.canonical import canonical_json
 from audit_lib.records import CHECK, VARIATION
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from audit_lib.spec import AuditSpec
+
+NO_SCORE: Final = "no recorded score, decision or label"
+NO_SCORE_BESIDE_OTHERS: Final = "a recorded decision without the score that others have"
 
 
 @elicitation("pointwise")
@@ -163,9 +166,7 @@ class Pointwise:
         if made and score is None and (label := read_label(response.text, self.labels)) is not None:
             score = self.relevance[label]
         if score is None or not math.isfinite(score):
-            detail = "no recorded score, decision or label"
-            if selected is not None:
-                detail = "a recorded decision without the score that others have"
+            detail = NO_SCORE if selected is None else NO_SCORE_BESIDE_OTHERS
             return score_row(request, candidate, response, status="unparsed", detail=detail)
         return score_row(request, candidate, response, score=score, selected=selected)
 

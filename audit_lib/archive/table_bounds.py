@@ -1,0 +1,107 @@
+"""Tables that unpack to more than they may: found before anything reads them whole."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pyarrow.parquet as pq
+
+from audit_lib.archive.findings import Work
+from audit_lib.errors import AuditError, EvidenceError, StoreUnreachableError
+from audit_lib.large_file import LARGE, Content, LargeFile, fetched, stream_of
+from audit_lib.parquet_pages import UnpackedColumn, unpacked_columns
+from audit_lib.records import parquet_source
+from audit_lib.store import LocalStore
+
+_LEAST: Final = 1 << 30
+_TIMES: Final = 200
+"""What a table may unpack to where nobody says otherwise: 1 GiB, or so many times its size."""
+_TOGETHER: Final = 1 << 28
+"""Bytes of the rows that are unpacked together to be counted."""
+_ROWS: Final = 8192
+
+
+def check_tables(work: Work, most: int | None = None) -> bool:
+    """Find tables that unpack to more than they may; return whether all the others may be read.
+
+    Parameters
+    ----------
+    work : Work
+        Whose files were hashed; takes the findings.
+    most : int, optional
+        Bytes that a table may unpack to. Default: 1 GiB, or 200 times its size if that is more.
+    """
+    within = True
+    for path in sorted(work.digests):
+        if not path.endswith(".parquet") or path in work.withheld:
+            continue
+        bound = max(_LEAST, _TIMES * work.sizes[path]) if most is None else most
+        try:
+            found = why_not_read(_content(work, path), bound)
+        except StoreUnreachableError:
+            raise
+        except AuditError:
+            continue  # not there, or sealed for somebody else: nothing reads it here
+        if found:
+            work.find("record", path, found)
+            within = False
+    return within
+
+
+def why_not_read(content: Content, bound: int) -> str:
+    """Say why a table may not be read; empty where it may."""
+    try:
+        file = pq.ParquetFile(parquet_source(content))
+    except Exception:  # noqa: BLE001 - no table at all, which whoever reads it is told at once
+        return ""
+    try:
+        with stream_of(content) as stream:
+            within = _is_within(file, list(unpacked_columns(stream, file.metadata)), bound)
+    except EvidenceError as error:
+        return f"nobody knows what it unpacks to, so nothing was computed again: {error}"
+    except Exception as error:  # noqa: BLE001 - a stranger's bytes may cause anything
+        return f"cannot be unpacked, so nothing was computed again ({type(error).__name__})"
+    if within:
+        return ""
+    return (
+        f"unpacks to more than {bound:,} bytes, so nothing was computed again; where a table is that large rightly, "
+        "raise the bound (`--table-gb`)"
+    )
+
+
+def _is_within(file: pq.ParquetFile, columns: list[UnpackedColumn], bound: int) -> bool:
+    if sum(one.size for one in columns) > bound:
+        return False
+    most: dict[str, int] = {}
+    dictionary: dict[str, int] = {}
+    for one in columns:
+        most[one.name] = most.get(one.name, 0) + one.most
+        dictionary[one.name] = max(dictionary.get(one.name, 0), one.dictionary)
+    repeated = {one.name for one in columns if one.repeated}
+    left, counted = bound, []
+    for name in sorted(most, key=lambda name: most[name]):
+        if most[name] <= left:
+            left -= most[name]
+        elif name in repeated:
+            return False  # one row of it could be all of that
+        else:
+            counted.append(name)
+    if not counted:
+        return True
+    # Values of a dictionary may repeat, so that little holds much: what comes out is counted, some rows at a time.
+    rows = max(1, min(_ROWS, _TOGETHER // max(1, sum(dictionary[name] for name in counted))))
+    for batch in file.iter_batches(batch_size=rows, columns=counted):
+        left -= batch.nbytes
+        if left < 0:
+            return False
+    return True
+
+
+def _content(work: Work, path: str) -> Content:
+    if work.vault is not None:
+        return work.as_made(path)
+    if work.sizes[path] < LARGE:
+        return work.store.get(path)
+    if isinstance(work.store, LocalStore):
+        return LargeFile(work.store.path(path), work.digests[path], work.sizes[path], own=False)
+    return fetched(work.store, path)

@@ -1,0 +1,176 @@
+"""What the pages of a Parquet file unpack to, by their own headers: a footer may say anything, a page's header may not.
+
+Arrow unpacks a page to the size that its header says, and refuses it where that is wrong. What it makes of a page is
+more where values of a dictionary repeat: that takes reading (`audit_lib.archive.table_bounds`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import BinaryIO, Final
+
+import pyarrow.parquet as pq
+
+from audit_lib.errors import EvidenceError
+
+_HEADER: Final = (1 << 8, 1 << 16, 1 << 24)
+"""Bytes in which a page's header lies: few, unless it holds the smallest and the largest of long values."""
+_DICTIONARY_PAGE: Final = 2
+_EACH: Final = 16
+"""Bytes that a value takes in memory besides what it says: where it begins, whether it is there, a number."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnpackedColumn:
+    """What the pages of a column in one row group unpack to.
+
+    Parameters
+    ----------
+    name : str
+        Of the column.
+    size : int
+        Bytes of all pages.
+    values : int
+        Values of all pages but the dictionary's.
+    dictionary : int
+        Bytes of the dictionary, of which any value may be as long as all of it; 0 where there is none, or where all
+        values have one length.
+    repeated : bool
+        Whether a row may hold several values.
+    """
+
+    name: str
+    size: int
+    values: int
+    dictionary: int
+    repeated: bool
+
+    @property
+    def most(self) -> int:
+        """Bytes that it takes at most in memory: each value may be the dictionary's longest."""
+        return max(self.size, self.values * self.dictionary) + _EACH * self.values
+
+
+def unpacked_columns(stream: BinaryIO, metadata: pq.FileMetaData) -> Iterator[UnpackedColumn]:
+    """Yield what each column of each row group unpacks to.
+
+    Parameters
+    ----------
+    stream : binary stream
+        The file, which can be read from any place.
+    metadata : pyarrow.parquet.FileMetaData
+        Its footer, which says where the pages begin.
+
+    Raises
+    ------
+    EvidenceError
+        If there is no page where one should be.
+    """
+    for group in range(metadata.num_row_groups):
+        row_group = metadata.row_group(group)
+        for column in range(row_group.num_columns):
+            repeated = metadata.schema.column(column).max_repetition_level > 0
+            yield _unpacked(stream, row_group.column(column), repeated)
+
+
+def _unpacked(stream: BinaryIO, chunk: pq.ColumnChunkMetaData, repeated: bool) -> UnpackedColumn:
+    at = chunk.data_page_offset
+    if chunk.dictionary_page_offset is not None and 0 < chunk.dictionary_page_offset < at:
+        at = chunk.dictionary_page_offset
+    end = at + chunk.total_compressed_size
+    size = values = dictionary = 0
+    while at < end and values < chunk.num_values:
+        header, length = _header(stream, at)
+        kind, unpacked, packed = (_count(header, field) for field in (1, 2, 3))
+        size += unpacked
+        if kind == _DICTIONARY_PAGE:
+            dictionary = max(dictionary, unpacked)
+        else:
+            own = header.get(5) or header.get(8)
+            values += _count(own if isinstance(own, dict) else {}, 1)
+        at += length + packed
+    long = "BYTE_ARRAY" in chunk.physical_type
+    return UnpackedColumn(chunk.path_in_schema, size, values, dictionary if long else 0, repeated)
+
+
+def _header(stream: BinaryIO, at: int) -> tuple[Mapping[int, object], int]:
+    """Return a page's header and its length."""
+    for most in _HEADER:
+        stream.seek(at)
+        read = _Compact(stream.read(most))
+        try:
+            return read.structure(), read.at
+        except EvidenceError:
+            if most == _HEADER[-1]:
+                raise
+    raise AssertionError
+
+
+def _count(said: Mapping[int, object], field: int) -> int:
+    count = said.get(field)
+    if not isinstance(count, int) or count < 0:
+        raise EvidenceError("a page does not say how large it is")
+    return count
+
+
+class _Compact:
+    """A structure in Thrift's compact protocol, of which only numbers and structures are kept."""
+
+    def __init__(self, content: bytes) -> None:
+        self._content, self.at = content, 0
+
+    def structure(self, depth: int = 0) -> dict[int, object]:
+        """Return field -> value."""
+        if depth > 8:
+            raise EvidenceError("a page's header is nested too deeply")
+        found: dict[int, object] = {}
+        field = 0
+        while (mark := self._byte()) != 0:
+            kind, step = mark & 15, mark >> 4
+            field = field + step if step else self._zigzag()
+            found[field] = self._value(kind, depth)
+        return found
+
+    def _value(self, kind: int, depth: int) -> object:
+        if kind in (1, 2):  # true and false are the kind itself
+            return None
+        if kind == 3:
+            return self._byte()
+        if kind in (4, 5, 6):
+            return self._zigzag()
+        if kind == 7:
+            self._skip(8)
+        elif kind == 8:
+            self._skip(self._varint())
+        elif kind == 12:
+            return self.structure(depth + 1)
+        else:
+            raise EvidenceError("a page's header holds what no page has")
+        return None
+
+    def _byte(self) -> int:
+        if self.at >= len(self._content):
+            raise EvidenceError("a page's header has no end")
+        self.at += 1
+        return self._content[self.at - 1]
+
+    def _skip(self, count: int) -> None:
+        self.at += count
+        if self.at > len(self._content):
+            raise EvidenceError("a page's header has no end")
+
+    def _varint(self) -> int:
+        found = shift = 0
+        while True:
+            byte = self._byte()
+            found |= (byte & 127) << shift
+            if byte < 128:
+                return found
+            shift += 7
+            if shift > 63:
+                raise EvidenceError("a page's header holds a number without an end")
+
+    def _zigzag(self) -> int:
+        number = self._varint()
+        return (number >> 1) ^ -(number & 1)
