@@ -16,9 +16,9 @@ from audit_lib.store import LocalStore
 _LEAST: Final = 1 << 30
 _TIMES: Final = 200
 """What a table may unpack to where nobody says otherwise: 1 GiB, or so many times its size."""
-_TOGETHER: Final = 1 << 28
+_TOGETHER: Final = 1 << 26
 """Bytes of the rows that are unpacked together to be counted."""
-_ROWS: Final = 8192
+_ROWS: Final = 1024
 
 
 def check_tables(work: Work, most: int | None = None) -> bool:
@@ -51,7 +51,7 @@ def check_tables(work: Work, most: int | None = None) -> bool:
 def why_not_read(content: Content, bound: int) -> str:
     """Say why a table may not be read; empty where it may."""
     try:
-        file = pq.ParquetFile(parquet_source(content))
+        file = pq.ParquetFile(parquet_source(content), pre_buffer=False)
     except Exception:  # noqa: BLE001 - no table at all, which whoever reads it is told at once
         return ""
     try:
@@ -90,7 +90,7 @@ def _is_within(file: pq.ParquetFile, columns: list[UnpackedColumn], bound: int) 
         return True
     # Values of a dictionary may repeat, so that little holds much: what comes out is counted, some rows at a time.
     rows = max(1, min(_ROWS, _TOGETHER // max(1, sum(dictionary[name] for name in counted))))
-    for batch in file.iter_batches(batch_size=rows, columns=counted):
+    for batch in file.iter_batches(batch_size=rows, columns=counted, use_threads=False):
         left -= batch.nbytes
         if left < 0:
             return False
