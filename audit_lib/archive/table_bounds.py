@@ -100,8 +100,6 @@ def _is_within(file: pq.ParquetFile, columns: list[UnpackedColumn], bound: int) 
 def _content(work: Work, path: str) -> Content:
     if work.vault is not None:
         return work.as_made(path)
-    if work.sizes[path] < LARGE:
-        return work.store.get(path)
     if isinstance(work.store, LocalStore):
         return LargeFile(work.store.path(path), work.digests[path], work.sizes[path], own=False)
-    return fetched(work.store, path)
+    return work.store.get(path) if work.sizes[path] < LARGE else fetched(work.store, path)

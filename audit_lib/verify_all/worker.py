@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from audit_lib.store import open_store
 from audit_lib.store.versions import as_first_written
-from audit_lib.worker_processes import LONGEST, Jobs, serve
+from audit_lib.worker_processes import LONGEST, Jobs, answer_to, serve
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from audit_lib.archive.findings import EvidenceFinding, Verification
     from audit_lib.journal import ReadJournals
     from audit_lib.signing.trust import Trust
+
+__all__ = ["Verifier", "answer_to"]
 
 SHOWN: Final = 20
 """Findings of a run that are handed on; the others are counted."""

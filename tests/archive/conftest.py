@@ -10,7 +10,7 @@ import pytest
 from audit_lib import pipeline
 from audit_lib.errors import BackendError
 from audit_lib.run import Run
-from tests.archive.cases import WEEK
+from tests.archive.cases import WEEK, do, new_run, with_old_monitor
 from tests.inputs import recorded_audit
 
 
@@ -35,3 +35,22 @@ def failed_and_sealed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pipeline.run_all(run)
     shutil.copytree(run.uri, folder / "sealed")
     return folder
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A complete run, made once; tests work on copies."""
+    folder = tmp_path_factory.mktemp("original")
+    return Path(do(new_run(folder, str(folder / "store"))).uri)
+
+
+@pytest.fixture
+def bundle(original: Path, tmp_path: Path) -> Path:
+    """What a stranger has: a copy of the run's folder under another name."""
+    return Path(shutil.copytree(original, tmp_path / "downloaded evidence"))
+
+
+@pytest.fixture
+def format_1(bundle: Path) -> Path:
+    """The same as earlier versions sealed it, with their folder ``monitor``."""
+    return with_old_monitor(bundle)

@@ -22,7 +22,7 @@ from audit_lib.cli.main import main
 from audit_lib.errors import StoreUnreachableError
 from audit_lib.worker_processes import WorkerProcess, answer_to, free_memory, processes_for, processors
 from tests.archive.cases import do, new_run, reseal
-from tests.archive.test_verify import edit_json, edit_table
+from tests.archive.changes import edit_json, edit_table
 
 
 class InThisProcess(WorkerProcess):
@@ -261,3 +261,18 @@ class TestCommand:
         assert main(["verify", str(bundle)]) == 1
         (bundle / "metrics/metrics.json").write_bytes(pretty_json({}))
         assert main(["verify", str(bundle), "--no-recompute"]) == 1
+
+    @pytest.mark.parametrize(
+        ("arguments", "why"),
+        [
+            (["--interval-days", "30", "--run-minutes", "15"], "--interval-days, --run-minutes: for --all"),
+            (["--run-gb", "4"], "--run-gb: for --all"),
+            (["--all", "--no-recompute"], "--no-recompute: for a run"),
+            (["--all", "--table-gb", "1"], "--table-gb: for a run"),
+        ],
+    )
+    def test_what_would_do_nothing_is_refused(
+        self, original: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], why: str
+    ) -> None:
+        assert main(["verify", str(original), *arguments]) == 2
+        assert why in capsys.readouterr().err

@@ -29,9 +29,8 @@ from audit_lib.verify_all import (
     list_store,
     verify_store,
 )
-from audit_lib.verify_all.worker import Verifier
+from audit_lib.verify_all.worker import Verifier, answer_to
 from audit_lib.window import Window
-from audit_lib.worker_processes import answer_to
 from tests.archive.cases import WEEK
 from tests.inputs import recorded_audit
 from tests.servers import S3Server
@@ -398,12 +397,6 @@ class TestCommand:
         ("arguments", "why"),
         [
             (["RUN", "--full", "--max-gb", "1"], "--full, --max-gb: for --all"),
-            (
-                ["RUN", "--interval-days", "30", "--run-minutes", "15", "--run-gb", "4"],
-                "--interval-days, --run-minutes, --run-gb: for --all",
-            ),
-            (["--all", "STORE", "--no-recompute"], "--no-recompute: for a run"),
-            (["--all", "STORE", "--table-gb", "1"], "--table-gb: for a run"),
             (["--all", "STORE", "--head", "0" * 64], "heads that you knew belong into a trust file"),
             (["--all", "EMPTY"], "no run is in this store"),
             (["--all", "STORE", "--trust", "missing.pub"], "missing.pub"),
