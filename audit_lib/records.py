@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from audit_lib.beside import Behind
 from audit_lib.errors import ColumnTypeError
 from audit_lib.large_file import Content, LargeFile, Sink
 
@@ -229,9 +230,9 @@ def to_parquet(
 def stream_parquet(rows: Iterable[dict[str, object]], schema: pa.Schema, batch: int = 1024) -> Content:
     """Write rows as Parquet in the order they come, holding no more than `batch` of them at a time."""
     rows = iter(rows)
-    with ParquetSink(schema) as sink:
+    with ParquetSink(schema) as sink, Behind() as behind:
         while part := list(islice(rows, batch)):
-            sink.write(pa.Table.from_pylist(part, schema=schema))
+            behind.do(sink.write, pa.Table.from_pylist(part, schema=schema))
     return sink.content()
 
 

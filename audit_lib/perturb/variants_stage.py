@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Any, Final
+
+import msgspec
 
 from audit_lib.canonical import canonical_json, pretty_json
 from audit_lib.documents.design import Design, GroupVariants, ProtectedMentions, Unawareness
@@ -210,7 +211,7 @@ class _Counts:
 
 
 def _texts(records: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, str]]:
-    return (json.loads(record["fields"]) for record in records)
+    return (msgspec.json.decode(record["fields"]) for record in records)
 
 
 def _as_it_is(
@@ -221,7 +222,7 @@ def _as_it_is(
     *,
     recorded: bool,
 ) -> list[VariantRecord]:
-    fields = json.loads(record["fields"])
+    fields = msgspec.json.decode(record["fields"])
     row = {name: record[name] for name in (*_PASSED_ON, *axes)}
     row |= {name: record[name] for name in _NOT_RECORDED} if recorded else _NOT_RECORDED
     row |= {"variant_id": record["prompt_id"], "perturbation": "none", "edits": "{}"}
@@ -238,7 +239,7 @@ def _check_slots(records: Iterable[Mapping[str, Any]], templates: Template | Non
     """Refuse slots that the model would be shown as they are, in the fields that templates show (None: all)."""
     shown = None if templates is None else {slot for part in templates for slot in turn_slots(part)}
     for record in records:
-        for field, text in json.loads(record["fields"]).items():
+        for field, text in msgspec.json.decode(record["fields"]).items():
             if (shown is None or field in shown) and (found := slots(text)):
                 raise UnknownSlotError(
                     f"prompt {record['prompt_id']}: field {field} has the slot {{{{{found[0]}}}}}, and without a "
@@ -258,7 +259,7 @@ def _varied(
     """Yield the variants of each prompt, sorted by their ids."""
     settings, axes = run.spec.perturb, run.spec.groups.axes
     for index, record in enumerate(records):
-        fields: dict[str, str] = json.loads(record["fields"])
+        fields: dict[str, str] = msgspec.json.decode(record["fields"])
         rows: list[VariantRecord] = []
         try:
             for change in perturbation.changes(index, fields, allocation.groups(record)):
