@@ -61,6 +61,11 @@ _OF_SOMETHING_ELSE: Final = re.compile(
     r"\b(?:data|employed|owned|provided|supplied|given|used|collected|published|required|requested|paid|posted|developed|built)\b",
     _I,
 )
+# "The audit of Sorter, provided by Acme": Acme provided the tool.
+_OF_THE_TOOL: Final = (
+    r"(?:, (?:made|used|designed|created)\b|"
+    r"\b(?:provided|developed|distributed|sold|built|supplied|licensed|owned|offered)\b)"
+)
 _LABEL: Final = r"(?:^|[\n.;|])[^\S\n]*(?:{0})(?:[^\S\n]+name)?[^\S\n]*(?::|\u2013|-|\n|[^\S\n])[^\S\n]*"
 # A word before a colon is the next label: "Auditor: Acme LLC. Vendor: Acme".
 _WORD: Final = r"(?:(?:Inc|Co|Corp|Ltd|LLC|[A-Z])\.|[A-Z][\w&'\u2019-]*(?!\w*\s*:))"
@@ -70,7 +75,7 @@ _NAMED_AUDITOR: Final = (
         _LABEL.format(r"(?i:(?:independent |bias |external )?auditors?|audit firm|audited by|audit "
                       r"(?:conducted|performed|completed|carried out) by)") + _NAME,
     ),
-    re.compile(rf"(?i:\baudit(?:ed)?\b[^.;\n]{{0,60}}?\bby) (?:the )?{_NAME}"),
+    re.compile(rf"(?i:\baudit(?:ed)?\b(?:(?!{_OF_THE_TOOL})[^.;\n]){{0,60}}?\bby) (?:the )?{_NAME}"),
 )  # fmt: skip
 _NAMED_INSIDER: Final = (
     re.compile(

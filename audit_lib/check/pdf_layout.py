@@ -24,6 +24,7 @@ _END: Final = 3.0  # white space that ends a table, in heights
 _MOST_WRAPPED: Final = 4  # lines that a label can have below its last row, and one more
 _PAGE_FOOT: Final = 2  # lines below a page's text
 _PAGE_HEAD: Final = 3  # a header in the first lines of a page may be a repeated one
+_HYPHEN: Final = re.compile(r"(?<=[a-z])- (?=[a-z])")  # where a line's end cut a word
 _CAPTION: Final = re.compile(r"\b(?:sex|gender|race|ethnicity|intersectional|table)\b", re.IGNORECASE)
 _HEADER: Final = re.compile(r"\b(?:ratio|rate|applicants|selected|category|group)\b", re.IGNORECASE)
 _SMALL: Final = 0.92  # words under this share of the rows' size are remarks
@@ -341,4 +342,4 @@ def _cells(words: Sequence[_Word], edges: Sequence[float]) -> list[str]:
     cells: list[list[str]] = [[] for _ in range(len(edges) + 1)]
     for word in words:
         cells[sum(word.middle > edge for edge in edges)].append(word.text)
-    return [" ".join(cell) for cell in cells]
+    return [_HYPHEN.sub("", " ".join(cell)) for cell in cells]

@@ -24,6 +24,7 @@ _SAME_LEVEL: Final = 3.0  # points
 _OVER: Final = 1.0
 _NEXT: Final = 72.0
 _THICK: Final = 3.0  # an edge no longer than this is the end of a line, which is drawn as a box
+_SPACE: Final = 0.15  # of a letter's size: white space that parts words, also where a line is set tight
 _NUMBERS: Final = re.compile(r"(?<!\S)[\d.,]*\d%?(?!\S)")
 _CROSSED: Final = (
     "on page {} words go over the lines of the table, so that a cell may have lost letters; look at it"
@@ -93,7 +94,7 @@ def pdf_document(content: bytes, path: Path) -> PublishedFile:
 
 def _words(page: Any) -> list[Any]:
     """Words of a page; some printers make bold letters by printing them twice."""
-    return list(page.dedupe_chars().extract_words(extra_attrs=["size"]))
+    return list(page.dedupe_chars().extract_words(extra_attrs=["size"], x_tolerance_ratio=_SPACE))
 
 
 def _name_encodings(document: Any) -> None:

@@ -68,3 +68,16 @@ NAMES = [
 def test_an_auditor_with_the_name_of_the_vendor_or_employer(tmp_path: Path, words: str, kind: str) -> None:
     report = check_report(save(tmp_path, html(summary(), f"{WORDS}<p>{words}</p>")))
     assert kinds(report) == ([kind] if kind else [])
+
+
+@pytest.mark.parametrize("word", ["provided", "developed", "sold", "made"])
+def test_who_provides_the_tool_did_not_audit_it(word: str, tmp_path: Path) -> None:
+    """The vendor is named right after the audit of its tool."""
+    said = f"Quill Review performed this audit of Sorter, {word} by Acme Works Ltd."
+    words = f"<p>{said}</p><p>Vendor: Acme Works Ltd.</p>"
+    page = html({"Sex categories": summary()["Sex categories"]}, WORDS + words)
+    assert "auditor_not_independent" not in kinds(check_report(save(tmp_path, page)))
+    by_vendor = page.replace(
+        "Quill Review performed this audit of Sorter,", "The audit was conducted by Acme Works Ltd; it is"
+    )
+    assert "auditor_not_independent" in kinds(check_report(save(tmp_path, by_vendor)))
