@@ -88,8 +88,14 @@ class Typed:
         }
 
 
+_PLAIN: Final = frozenset({str, int, float, bool})
+"""Types of most values, told before anything that takes longer is asked of them."""
+
+
 def as_json(value: Any) -> Any:
     """Turn documents, results, tuples and mappings into what ``json`` can write, leaving plain values alone."""
+    if value is None or type(value) in _PLAIN:
+        return value
     if hasattr(value, "as_dict"):
         return value.as_dict()
     if isinstance(value, Mapping):

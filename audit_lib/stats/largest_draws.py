@@ -16,13 +16,15 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from audit_lib.stats._checks import t_quantile, z_quantile
+from audit_lib.stats._checks import z_quantile
 
 __all__ = ["all_largest", "drawn_quantile", "normal_draws", "pair_errors", "root"]
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 
+_PART: Final = 1000
+"""Draws of which the largest differences say where to look among all others."""
 _PRODUCT: Final = 1000
 """Draws of one matrix product."""
 _HIGH: Final = 0.9
@@ -169,19 +171,18 @@ def _of_screened(v: Floats, df: float, level: float, largest: int, draws: int, s
     """Compute in full the draws that single precision cannot tell to be below the largest."""
     k = v.shape[0]
     normals, scales = normal_draws(k, draws, seed), _scales(k, df, draws, seed)
-    some = {pair: error for pair, error in pair_errors(v).items() if error > 0.0}
     errors = np.full((k, k), np.inf)
-    for (i, j), error in some.items():
-        errors[i, j] = errors[j, i] = error
+    for (i, j), error in pair_errors(v).items():
+        errors[i, j] = errors[j, i] = error if error > 0.0 else np.inf
     lower = root(v)
     own = np.sqrt(np.square(lower).sum(axis=1))
     doubt = (k + 4) * _SCREENED * float(((own[:, None] + own) / errors).max())
     rough = _rough(lower, k, draws, seed)
     if scales is not None:
         rough /= scales.astype(np.float32)[:, None]
-    # Of independent pairs the quantile would be this; of these, which have estimates in common, it is a little lower.
-    apart = level ** (1 / len(some))
-    least = (z_quantile(apart) if scales is None else t_quantile(apart, df)) * max(0.97 - 1.25 / df, 0.5)
+    # A part of the draws tells where the quantile is, nearly; a bound a little below it leaves few draws to look at.
+    _, some_largest = _of_outlying(rough[:_PART], own, errors, 1e-30)
+    least = 0.97 * float(np.quantile(some_largest, level))
     kept: NDArray[np.intp] | slice = slice(None)
     while least > 1.0:
         places, found = _of_outlying(rough, own, errors, least)
