@@ -213,7 +213,7 @@ def gather(
     kinds = {kind.name for kind in policy.tables}
     tables = tuple(read_table(table, policy) for table in measured.tables if table.kind in kinds)
     told = _without_rare_values(measured, policy.cells.small)
-    printed, hidden = printable(told, run.spec, policy)
+    printed, hidden = printable(told, run.spec, policy, run.notify)
     sample = _without_rare_values(_read(run, Sample, "sample", "sample.json"), policy.cells.small)
     validation = _read(run, Validation, "validation", "validation.json")
     if hidden:

@@ -46,3 +46,13 @@ def test_questions_do_not_grow_with_the_number_of_positions(monkeypatch: pytest.
     assert many[0] > 2 * few[0]
     assert max(many[1:]) == max(few[1:])
     assert sum(size == many[0] for size in many) == 1
+
+
+def test_how_far_it_is_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("audit_lib.progress._EVERY_S", 0.0)
+    told: list[str] = []
+    spec = load(measure={"strata": [[], ["position"]]})
+    assert hidden_cells(document(6), spec, policy(5), told.append) == hidden_cells(
+        document(6), spec, policy(5)
+    )
+    assert any("sets of strata tried: 1 of " in one for one in told), told

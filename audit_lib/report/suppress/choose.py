@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from audit_lib.documents.metrics import Metrics
 from audit_lib.policies import Policy
+from audit_lib.progress import ignore
 from audit_lib.report.suppress.cells import StratumCell, neighbourhoods, smallest_sizes
 from audit_lib.report.suppress.feasible import RangeNeeded, Reader, same_strata
 from audit_lib.report.suppress.sheets import Series, Sheet, sheets_of
@@ -13,7 +14,9 @@ from audit_lib.report.suppress.system import Target
 from audit_lib.spec import AuditSpec
 
 
-def hidden_cells(metrics: Metrics, spec: AuditSpec, policy: Policy) -> frozenset[StratumCell]:
+def hidden_cells(
+    metrics: Metrics, spec: AuditSpec, policy: Policy, notify: Callable[[str], None] = ignore
+) -> frozenset[StratumCell]:
     """Return the cells whose numbers must not be printed.
 
     Parameters
@@ -23,6 +26,8 @@ def hidden_cells(metrics: Metrics, spec: AuditSpec, policy: Policy) -> frozenset
     spec, policy
         The smaller cells are those with at least one person and fewer than the policy's or the spec's number,
         whichever is larger: `t`.
+    notify : callable
+        Is told every few seconds how far it is.
 
     Notes
     -----
@@ -45,7 +50,7 @@ def hidden_cells(metrics: Metrics, spec: AuditSpec, policy: Policy) -> frozenset
     counts = _counts(sheets)
     near = _Near(sizes, [frozenset(columns) for columns in spec.splits])
     near.accompany(hidden)
-    while exposed := reader.widen(frozenset(hidden), dict(_needs(sheets, hidden, small))):
+    while exposed := reader.widen(frozenset(hidden), dict(_needs(sheets, hidden, small)), notify):
         before = len(hidden)
         for target in exposed:
             of_count = counts[target.count]

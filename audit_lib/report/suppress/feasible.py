@@ -7,7 +7,7 @@ range of a count over solutions is a range that nobody can narrow. Maximising an
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit_lib.documents.metrics import SameStratum
+from audit_lib.progress import Progress, ignore
 from audit_lib.report.suppress.cells import Items, StratumCell, items
 from audit_lib.report.suppress.sheets import Sheet
 from audit_lib.report.suppress.system import System, Target
@@ -42,7 +43,12 @@ class Reader:
     ranges: dict[Target, tuple[int, int]] = field(default_factory=dict)
     _known: NDArray[np.int64] | None = None
 
-    def widen(self, hidden: frozenset[StratumCell], needs: Mapping[Target, RangeNeeded]) -> list[Target]:
+    def widen(
+        self,
+        hidden: frozenset[StratumCell],
+        needs: Mapping[Target, RangeNeeded],
+        notify: Callable[[str], None] = ignore,
+    ) -> list[Target]:
         """Look for solutions until every count has the range it needs.
 
         One solution of everything is found first. All others differ from it in a few strata only, so that the work
@@ -71,7 +77,12 @@ class Reader:
                 seen.add(matrix @ found)
 
         rng = np.random.Generator(np.random.PCG64(0))
-        for block in system.blocks({strata[i] for i in seen.short()}):
+        blocks = system.blocks({strata[i] for i in seen.short()})
+        progress = Progress(
+            f"report: {len(hidden)} small cells hidden; sets of strata tried", len(blocks), notify
+        )
+        for block in blocks:
+            progress.one_more()
             inside = np.array([stratum in block for stratum in strata])
             for number in range(_MIXTURES):
                 left = [i for i in seen.short() if inside[i]]
@@ -81,7 +92,12 @@ class Reader:
                 weights[left] = (1, -1)[number] if number < 2 else rng.choice((-1.0, 1.0), len(left))
                 look(weights, block)
         exposed: dict[Items, Target] = {}
-        for i in sorted(seen.short(), key=lambda i: targets[i].key):
+        left = sorted(seen.short(), key=lambda i: targets[i].key)
+        progress = Progress(
+            f"report: {len(hidden)} small cells hidden; counts tried alone", len(left), notify
+        )
+        for i in left:
+            progress.one_more()
             stratum = strata[i]
             for sign in (1.0, -1.0):
                 if stratum not in exposed and seen.is_short(i):

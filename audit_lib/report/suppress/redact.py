@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Final, TypeVar, cast
 
@@ -29,6 +29,7 @@ from audit_lib.documents.sample import Drawn, Sample
 from audit_lib.documents.validation import Expected, Validation
 from audit_lib.measure.statutory.categories import category_of
 from audit_lib.policies import Policy
+from audit_lib.progress import ignore
 from audit_lib.report.exact_tables import ExactRow, ExactTable
 from audit_lib.report.suppress.cells import HIDDEN, Items, StratumCell, cell_of, items
 from audit_lib.report.suppress.choose import hidden_cells
@@ -93,12 +94,15 @@ def _shown_comparator(comparator: object, gone: Iterable[str]) -> bool:
 
 
 def printable(
-    metrics: Metrics, spec: AuditSpec, policy: Policy
+    metrics: Metrics, spec: AuditSpec, policy: Policy, notify: Callable[[str], None] = ignore
 ) -> tuple[PrintedMetrics, frozenset[StratumCell]]:
-    """Return what of ``metrics.json`` may be printed under the policy, and the cells that may not."""
+    """Return what of ``metrics.json`` may be printed under the policy, and the cells that may not.
+
+    `notify` is told every few seconds how far it is: there may be hundreds of tables.
+    """
     if policy.cells.display != "suppress":
         return metrics, frozenset()
-    hidden = hidden_cells(metrics, spec, policy)
+    hidden = hidden_cells(metrics, spec, policy, notify)
     return redacted(metrics, hidden, spec, policy), hidden
 
 
