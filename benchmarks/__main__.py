@@ -1,8 +1,8 @@
 """Measure the figures of the README and of docs/: ``python -m benchmarks [NAME ...]``.
 
 Without a name: `pipeline` and `measure`, which need nothing but the project. The others need data, a model, or a
-peer's own environment, and say so: `text`, `coverage`, `replication`, `substitution`, `scoring` (torch), `gpu` (a
-CUDA device; without one it says that nothing was measured).
+peer's own environment, and say so: `text`, `coverage`, `replication`, `substitution`, `scoring` (torch), `mapped_tasks`
+(PostgreSQL, Redis and the extra `celery`), `gpu` (a CUDA device; without one it says that nothing was measured).
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ OTHERS = (
     "scoring_api",
     "shards",
     "gpu",
+    "mapped_tasks",
     "text",
     "validity",
     "validity_real",

@@ -18,7 +18,6 @@ from audit_lib.plan.earlier_reports import EARLIER, earlier_reports
 from audit_lib.plan.hypotheses import planned_verdicts
 from audit_lib.plan.journal_before import JOURNAL, journal_before
 from audit_lib.plan.names import FEW_NAMES, LEAST_NAMES, RULE
-from audit_lib.plan.power.table import power_basis, power_table
 from audit_lib.plan.power_limits import of_names
 from audit_lib.policies import gates, pack_of, policy_of
 from audit_lib.run import Run, StageOutput
@@ -61,6 +60,9 @@ def plan(
         If a design file cannot be read, the policy does not exist, or recorded decisions would answer what nobody
         was asked.
     """
+    # Here, since scoring reads names of this package, and a process of its own need not load what simulates power.
+    from audit_lib.plan.power.table import power_basis, power_table
+
     spec = run.spec
     if (fault := unasked(spec)) is not None:
         raise SpecError(fault)
