@@ -7,6 +7,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
+from itertools import chain
 from json.encoder import encode_basestring
 from typing import Any, Final
 
@@ -217,18 +218,14 @@ def check_size(content: bytes) -> None:
 
 def check_depth(document: Any) -> None:
     """Raise ValueError if a document is nested more deeply than `DEEPEST`."""
-    level = [document]
+    level = [document] if isinstance(document, (dict, list)) else []
     for _ in range(DEEPEST):
-        level = [
-            part
-            for one in level
-            if isinstance(one, (dict, list))
-            for part in (one.values() if isinstance(one, dict) else one)
-            if isinstance(part, (dict, list))
-        ]
         if not level:
             return
-    raise ValueError(_TOO_DEEP)
+        parts = (one.values() if isinstance(one, dict) else one for one in level)
+        level = [part for part in chain.from_iterable(parts) if isinstance(part, (dict, list))]
+    if level:
+        raise ValueError(_TOO_DEEP)
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
