@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import random
+import re
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -107,7 +108,8 @@ def _is_found(finding: SummaryFinding, expected: Expected) -> bool:
 
 
 def _plain(text: str) -> str:
-    return "".join(text.lower().split())
+    """Bare of spaces and of what only says who is not in a category, which a finding leaves out."""
+    return "".join(re.sub(r"\([^)]*\)|\bother\b", "", text.lower()).split())
 
 
 def table(outcomes: list[Outcome]) -> Iterator[str]:
