@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Final
 
@@ -12,9 +13,13 @@ _LIBRARIES: Final = ("audit-lib", "numpy", "pandas", "pyarrow", "scipy")
 def software() -> dict[str, str]:
     """Return the versions that numbers may depend on, as they are here."""
     found = {"python": platform.python_version(), "machine": platform.machine(), "system": platform.system()}
-    for name in _LIBRARIES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            found[name] = "not installed as a package"
-    return found
+    return found | {name: _installed(name) for name in _LIBRARIES}
+
+
+@cache
+def _installed(name: str) -> str:
+    """Return a package's version; looked up once, for what runs does not change."""
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "not installed as a package"
