@@ -17,6 +17,10 @@ from audit_lib.errors import EvidenceError
 _HEADER: Final = (1 << 8, 1 << 16, 1 << 24)
 """Bytes in which a page's header lies: few, unless it holds the smallest and the largest of long values."""
 _DICTIONARY_PAGE: Final = 2
+_SECOND_FORM: Final = 3
+"""A page of values whose header has a place of its own."""
+_GOES_ON: Final = 7
+"""The encoding in which a value says how much of the one before it begins with."""
 _EACH: Final = 16
 """Bytes that a value takes in memory besides what it says: where it begins, whether it is there, a number."""
 
@@ -34,8 +38,10 @@ class UnpackedColumn:
     values : int
         Values of all pages but the dictionary's.
     dictionary : int
-        Bytes of the dictionary, of which any value may be as long as all of it; 0 where there is none, or where all
-        values have one length.
+        Bytes of the dictionary, of which any value may be as long as all of it, or of the largest page whose values
+        begin as the one before does; 0 where there is neither, or where all values have one length.
+    length : int
+        Bytes of each value, also of one that is missing, where the column says that all have one length; else 0.
     repeated : bool
         Whether a row may hold several values.
     """
@@ -44,12 +50,23 @@ class UnpackedColumn:
     size: int
     values: int
     dictionary: int
+    length: int
     repeated: bool
 
     @property
+    def least(self) -> int:
+        """Bytes that it takes at least in memory."""
+        return max(self.size, self.values * self.length)
+
+    @property
+    def longest(self) -> int:
+        """Bytes that any of its values may take though the pages hold them once, or not at all."""
+        return max(self.dictionary, self.length)
+
+    @property
     def most(self) -> int:
-        """Bytes that it takes at most in memory: each value may be the dictionary's longest."""
-        return max(self.size, self.values * self.dictionary) + _EACH * self.values
+        """Bytes that it takes at most in memory: each value may be the longest."""
+        return max(self.size, self.values * self.longest) + _EACH * self.values
 
 
 def unpacked_columns(stream: BinaryIO, metadata: pq.FileMetaData) -> Iterator[UnpackedColumn]:
@@ -70,11 +87,10 @@ def unpacked_columns(stream: BinaryIO, metadata: pq.FileMetaData) -> Iterator[Un
     for group in range(metadata.num_row_groups):
         row_group = metadata.row_group(group)
         for column in range(row_group.num_columns):
-            repeated = metadata.schema.column(column).max_repetition_level > 0
-            yield _unpacked(stream, row_group.column(column), repeated)
+            yield _unpacked(stream, row_group.column(column), metadata.schema.column(column))
 
 
-def _unpacked(stream: BinaryIO, chunk: pq.ColumnChunkMetaData, repeated: bool) -> UnpackedColumn:
+def _unpacked(stream: BinaryIO, chunk: pq.ColumnChunkMetaData, column: pq.ColumnSchema) -> UnpackedColumn:
     at = chunk.data_page_offset
     if chunk.dictionary_page_offset is not None and 0 < chunk.dictionary_page_offset < at:
         at = chunk.dictionary_page_offset
@@ -87,11 +103,21 @@ def _unpacked(stream: BinaryIO, chunk: pq.ColumnChunkMetaData, repeated: bool) -
         if kind == _DICTIONARY_PAGE:
             dictionary = max(dictionary, unpacked)
         else:
-            own = header.get(5) or header.get(8)
-            values += _count(own if isinstance(own, dict) else {}, 1)
+            own, encoding = (8, 4) if kind == _SECOND_FORM else (5, 2)
+            found = header.get(own)
+            said = found if isinstance(found, dict) else {}
+            values += _count(said, 1)
+            if _count(said, encoding) == _GOES_ON:
+                dictionary = max(dictionary, unpacked)
         at += length + packed
-    long = "BYTE_ARRAY" in chunk.physical_type
-    return UnpackedColumn(chunk.path_in_schema, size, values, dictionary if long else 0, repeated)
+    return UnpackedColumn(
+        name=chunk.path_in_schema,
+        size=size,
+        values=values,
+        dictionary=dictionary if chunk.physical_type == "BYTE_ARRAY" else 0,
+        length=column.length if chunk.physical_type == "FIXED_LEN_BYTE_ARRAY" else 0,
+        repeated=column.max_repetition_level > 0,
+    )
 
 
 def _header(stream: BinaryIO, at: int) -> tuple[Mapping[int, object], int]:

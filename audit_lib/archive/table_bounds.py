@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from audit_lib.archive.findings import Work
@@ -55,6 +57,7 @@ def why_not_read(content: Content, bound: int) -> str:
     except Exception:  # noqa: BLE001 - no table at all, which whoever reads it is told at once
         return ""
     try:
+        _check_types(file.schema_arrow)
         with stream_of(content) as stream:
             within = _is_within(file, list(unpacked_columns(stream, file.metadata)), bound)
     except EvidenceError as error:
@@ -70,13 +73,13 @@ def why_not_read(content: Content, bound: int) -> str:
 
 
 def _is_within(file: pq.ParquetFile, columns: list[UnpackedColumn], bound: int) -> bool:
-    if sum(one.size for one in columns) > bound:
+    if sum(one.least for one in columns) > bound:
         return False
     most: dict[str, int] = {}
-    dictionary: dict[str, int] = {}
+    longest: dict[str, int] = {}
     for one in columns:
         most[one.name] = most.get(one.name, 0) + one.most
-        dictionary[one.name] = max(dictionary.get(one.name, 0), one.dictionary)
+        longest[one.name] = max(longest.get(one.name, 0), one.longest)
     repeated = {one.name for one in columns if one.repeated}
     left, counted = bound, []
     for name in sorted(most, key=lambda name: most[name]):
@@ -89,12 +92,21 @@ def _is_within(file: pq.ParquetFile, columns: list[UnpackedColumn], bound: int) 
     if not counted:
         return True
     # Values of a dictionary may repeat, so that little holds much: what comes out is counted, some rows at a time.
-    rows = max(1, min(_ROWS, _TOGETHER // max(1, sum(dictionary[name] for name in counted))))
+    rows = max(1, min(_ROWS, _TOGETHER // max(1, sum(longest[name] for name in counted))))
     for batch in file.iter_batches(batch_size=rows, columns=counted, use_threads=False):
         left -= batch.nbytes
         if left < 0:
             return False
     return True
+
+
+def _check_types(fields: Iterable[pa.Field]) -> None:
+    """Refuse lists of a fixed length: one that is missing takes as much memory as any, and no page says so."""
+    for one in fields:
+        kind = one.type.storage_type if isinstance(one.type, pa.BaseExtensionType) else one.type
+        if pa.types.is_fixed_size_list(kind):
+            raise EvidenceError("it has lists of a fixed length, which no table of a run has")
+        _check_types(kind.field(place) for place in range(kind.num_fields))
 
 
 def _content(work: Work, path: str) -> Content:

@@ -160,3 +160,48 @@ def test_the_bound_can_be_raised_and_lowered(sealed_folder: Path) -> None:
     (run,) = (sealed_folder / "store/small").glob("2026*/*")
     assert {one.kind for one in verify(str(run), table_bytes=100).findings} == {"record"}
     assert verify(str(run), table_bytes=MIB).ok
+
+
+LONG = 100_000
+OF_ONE_LENGTH = pa.binary(LONG)
+
+
+@pytest.mark.parametrize(
+    ("table", "options"),
+    [
+        (
+            pa.table({"a": ["x" * LONG] * 1000}),
+            {
+                "use_dictionary": False,
+                "column_encoding": {"a": "DELTA_BYTE_ARRAY"},
+                "write_statistics": False,
+            },
+        ),
+        (pa.table({"a": pa.nulls(1000, OF_ONE_LENGTH)}), {}),
+        (pa.table({"a": pa.array([None] * 1000, pa.struct([("b", OF_ONE_LENGTH)]))}), {}),
+        (pa.table({"a": pa.array([None] * 1000, pa.list_(pa.float64(), LONG // 8))}), {}),
+        (pa.table({"a": pa.array([None] * 1000, pa.struct([("b", pa.list_(pa.int8(), LONG))]))}), {}),
+    ],
+    ids=["each_like_the_one_before", "none_of_a_length", "none_inside", "no_list", "no_list_inside"],
+)
+def test_what_no_page_holds_counts_too(table: pa.Table, options: dict[str, Any]) -> None:
+    content = written(table, compression="zstd", **options)
+    assert len(content) < 1000
+    assert table.nbytes > 99 * MIB * 0.95
+    assert why_not_read(content, 10 * MIB)
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        pa.table({"a": pa.array([b"x" * 100] * 1000, pa.binary(100))}),
+        pa.table({"a": pa.array([None, b"x" * 100] * 500, pa.binary(100))}),
+        pa.table({"a": ["x" * 100] * 1000}),
+    ],
+)
+def test_values_of_one_length_within_the_bound_are_read(table: pa.Table) -> None:
+    content = written(table, use_dictionary=False)
+    assert why_not_read(content, 2 * table.nbytes) == ""
+    if pa.types.is_string(table["a"].type):
+        content = written(table, use_dictionary=False, column_encoding={"a": "DELTA_BYTE_ARRAY"})
+        assert why_not_read(content, 2 * table.nbytes) == ""
