@@ -20,6 +20,7 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import Any, Final, TypeVar
 
+import audit_lib
 from audit_lib.errors import AuditError, StoreUnreachableError
 
 Job = TypeVar("Job")
@@ -121,12 +122,22 @@ class WorkerProcess:
         self._rest = b""
 
     def _start(self) -> None:
+        ours = [str(Path(audit_lib.__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
         self._process = subprocess.Popen(
-            [sys.executable, "-m", self._module],
+            [
+                sys.executable,
+                "-P",
+                "-m",
+                self._module,
+            ],  # -P: the working folder may be the run that is verified
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,  # a library may quote what it read
-            env=os.environ | {"OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", "1")},
+            env=os.environ
+            | {
+                "OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", "1"),
+                "PYTHONPATH": os.pathsep.join(ours),
+            },
         )
         self._send(json.dumps(self._settings).encode() + b"\n")
 

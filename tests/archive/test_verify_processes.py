@@ -276,3 +276,15 @@ class TestCommand:
     ) -> None:
         assert main(["verify", str(original), *arguments]) == 2
         assert why in capsys.readouterr().err
+
+
+def test_processes_run_no_code_that_lies_in_the_working_folder(
+    bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who verifies a stranger's run in its folder must not run what the stranger put there."""
+    for name in ("audit_lib", "pyarrow", "json"):
+        (bundle / f"{name}.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w').close()")
+    monkeypatch.chdir(bundle)
+    found = verify(".", processes=2)
+    assert not (tmp_path / "ran").exists()
+    assert {one.kind for one in found.findings} <= {"extra"}
