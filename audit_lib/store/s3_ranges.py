@@ -81,6 +81,13 @@ class Body(io.RawIOBase):
                 f"{self._store.uri(self._key)}: was changed while it was read (after {self._at:,} of {self._size:,} "
                 "bytes); what was read is of two contents. Read it again when nobody writes it"
             )
+        part = f"bytes {self._at}-{self._end - 1}/{self._size}"
+        if (came := answer.get("ContentRange")) != part:  # else the object's beginning would stand here
+            answer["Body"].close()
+            raise StoreError(
+                f"{self._store.uri(self._key)}: asked for {part}, and {came or 'the whole object'} came; what stands "
+                "between here and the store takes no ranges: let it pass them on"
+            )
         self._body = answer["Body"]
 
     def _check(self, chunk: bytes) -> None:

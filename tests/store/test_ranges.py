@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from audit_lib.errors import ConflictError
+from audit_lib.errors import ConflictError, StoreError
 from audit_lib.sample.tables import TableFile
 from audit_lib.store import open_store, s3_ranges
 from tests.servers import S3Server
@@ -95,6 +95,18 @@ def test_a_broken_connection_is_taken_up_where_it_broke(
     monkeypatch.setattr("audit_lib.store.s3.Body", Breaking)
     with store.open("long") as stream:
         assert stream.read() == content()
+
+
+@pytest.mark.usefixtures("short_ranges")
+def test_an_answer_of_another_range_is_refused(s3_server: S3Server) -> None:
+    """A store, or a proxy before it, may leave a range out of account and give the whole object again."""
+    store: Any = open_store(f"s3://{s3_server.new_bucket()}")
+    store.put("long", content())
+    store._client().meta.events.register(
+        "before-parameter-build.s3.GetObject", lambda params, **_: params.pop("Range", None)
+    )
+    with store.open("long") as stream, pytest.raises(StoreError, match="and the whole object came"):
+        stream.read()
 
 
 def _then(read: Any, error: Exception) -> Any:
