@@ -237,12 +237,15 @@ def test_a_verification_computes_by_itself_what_great_expectations_says(seed: in
         ("expect_column_mean_to_be_between", {"column": "text", "min_value": 0}),
         ("expect_column_mean_to_be_between", {"column": "absent", "min_value": 0}),
         ("expect_column_mean_to_be_between", {"column": "score", "min_value": "0"}),
+        ("expect_column_mean_to_be_between", {"column": "at"}),
+        ("expect_column_stdev_to_be_between", {"column": "at"}),
         ("expect_column_mean_to_be_between", {"column": "score", "row_condition": "score > 0"}),
         ("expect_column_median_to_be_between", {"column": "score", "min_value": 0}),
     ],
 )
 def test_what_is_not_known_by_heart_is_asked_of_great_expectations(kind: str, kwargs: dict[str, Any]) -> None:
-    frame = pd.DataFrame({"text": ["a"], "score": [0.5]})
+    days = pd.to_datetime(["2026-01-05", "2026-01-06"])
+    frame = pd.DataFrame({"text": ["a", "b"], "score": [0.5, 0.5], "at": days})
     assert computed_again({"type": kind, "kwargs": kwargs, "severity": "critical"}, frame) is None
 
 
