@@ -60,8 +60,9 @@ serve: $(STATE)/serve/.ready ## run Airflow with the audits scheduled; prints it
 test: $(VENV)/.installed-dev ## install what the tests need, and run them (WORKERS=how many processes)
 	@$(PY) -m pytest -n $(WORKERS) --maxprocesses 8 --dist loadfile --durations 40 --durations-min 1
 
-test-slow: $(VENV)/.installed-dev ## run the tests that take more than a few seconds each
+test-slow: $(VENV)/.installed-dev ## run the tests that take more than a few seconds each, and hold costs at growing sizes together
 	@$(PY) -m pytest -m slow
+	@$(PY) -m benchmarks.scaling --check --rows 10000 100000 --runs 2
 
 test-families: $(VENV)/.installed-dev ## hold every type of local model against its own attention (an hour; goes on where it was stopped)
 	@AUDIT_FAMILIES="$${AUDIT_FAMILIES:-$(STATE)/families}" $(PY) -m pytest -m families tests/score/local/test_families.py
