@@ -41,14 +41,22 @@ def environment(**variables: str) -> Iterator[None]:
 
 def failing(run: Run, stage: str) -> None:
     """Let an attempt fail in a stage."""
-    real = pipeline.run_stage
+    real, score = pipeline.run_stage, pipeline.ShardScorer.score
+
+    def fails_to_score(scorer: pipeline.ShardScorer, shard: int) -> dict[str, int]:
+        if stage in ("scores", f"scores/{shard}"):
+            raise BackendError("no answer")
+        return score(scorer, shard)
 
     def fails(run: Run, name: str, *, shard: int | None = None) -> dict[str, int]:
         if stage in (name, f"{name}/{shard}"):
             raise BackendError("no answer")
         return real(run, name, shard=shard)
 
-    with patch.object(pipeline, "run_stage", fails):
+    with (
+        patch.object(pipeline, "run_stage", fails),
+        patch.object(pipeline.ShardScorer, "score", fails_to_score),
+    ):
         try:
             pipeline.run_all(run)
         except BackendError:

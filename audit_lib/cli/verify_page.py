@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from audit_lib.cli.shared import AddCommand
+from audit_lib.cli.shared import AddCommand, json_option
 
 _AGENT = "audit verify-page"
 
@@ -33,7 +33,7 @@ def add_command(command: AddCommand) -> None:
         metavar="FILE",
         help="public keys of auditors, got from them; or a trust file, or several versions of it, the oldest first",
     )
-    page.add_argument("--json", action="store_true", help="print the verdict as JSON")
+    json_option(page, "the verdict")
 
 
 def _verify_page(options: argparse.Namespace) -> int:
@@ -55,7 +55,7 @@ def _verify_page(options: argparse.Namespace) -> int:
     if statement is None and options.statement is not None:
         raise UncheckedError(f"{where}: is not there")
     found = verify_page(content, statement, trusted, trust, name=options.page, now=now)
-    print(found.json() if options.json else found.summary())
+    print(found.json() if options.format == "json" else found.summary())
     return found.exit_code
 
 

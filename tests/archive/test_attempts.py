@@ -31,6 +31,14 @@ def breaking(monkeypatch: pytest.MonkeyPatch, stage: str, error: BaseException) 
         return real(run, name, shard=shard)
 
     monkeypatch.setattr(pipeline, "run_stage", fails)
+    score = pipeline.ShardScorer.score
+
+    def fails_to_score(scorer: pipeline.ShardScorer, shard: int) -> dict[str, int]:
+        if stage in ("scores", f"scores/{shard}"):
+            raise error
+        return score(scorer, shard)
+
+    monkeypatch.setattr(pipeline.ShardScorer, "score", fails_to_score)
 
 
 def attempt(folder: Path, **sections: object) -> Run:

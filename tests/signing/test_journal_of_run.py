@@ -42,17 +42,25 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pipeline.run_stage(run, stage)
     attempts.start(run, "audit run")
     pipeline.run_stage(run, "scores", shard=0)
-    real = pipeline.run_stage
-    for broken in ("scores/1", "validation"):
+    real, score = pipeline.run_stage, pipeline.ShardScorer.score
 
-        def fails(run: Run, name: str, *, shard: int | None = None, at: str = broken) -> dict[str, int]:
-            made = real(run, name, shard=shard) if at != name else {}
-            if at in (name, f"{name}/{shard}"):
-                raise BackendError("no answer")
-            return made
+    def fails(run: Run, name: str, *, shard: int | None = None) -> dict[str, int]:
+        if name == "validation":
+            raise BackendError("no answer")
+        return real(run, name, shard=shard)
 
+    def fails_after(scorer: pipeline.ShardScorer, shard: int) -> dict[str, int]:
+        made = score(scorer, shard)
+        if shard == 1:
+            raise BackendError("no answer")
+        return made
+
+    for owner, name, broken in (
+        (pipeline.ShardScorer, "score", fails_after),
+        (pipeline, "run_stage", fails),
+    ):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(pipeline, "run_stage", fails)
+            patch.setattr(owner, name, broken)
             with pytest.raises(BackendError):
                 pipeline.run_all(run)
     pipeline.run_all(run)

@@ -61,7 +61,7 @@ def say(made: Path, capsys: pytest.CaptureFixture[str]) -> Say:
 
     def run(page: object, *more: object, trust: object = None) -> dict[str, Any]:
         trusted = made / "auditor.key.pub" if trust is None else trust
-        code = main(["verify-page", str(page), *map(str, more), "--trust", str(trusted), "--json"])
+        code = main(["verify-page", str(page), *map(str, more), "--trust", str(trusted), "--format", "json"])
         said: dict[str, Any] = json.loads(capsys.readouterr().out)
         assert code == {"verified": 0, "not verified": 1, "not decided": 2}[said["verdict"]]
         return said
