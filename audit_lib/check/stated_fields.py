@@ -34,19 +34,18 @@ _SPACED: Final[Mapping[str, str]] = {
     r"taken|extracted|sourced|from)",
     "F03": r"explanation of (?:the |this )?data|why these data|data used|data ?sets? (?:used|covers?|consists?|"
     r"includes?|comprises?|contains?)|(?:the |these |this )?data (?:covers?|consists?|includes?|comprises?|spans?|"
-    r"represents?|was limited|were limited|analy[sz]ed)|(?:all|every) (?:\w+ )?applications? (?:of|from|between|"
-    r"received|since)|(?:audit|review|observation|"
+    r"represents?|was limited|were limited|analy[sz]ed)|(?:audit|review|observation|"
     r"data|analysis) (?:period|window)|window audited",
     "F08": r"distribution dates?|in use since|use began|(?:began|begin|started|start|first) (?:using|used|use|deployed|"
     r"deploying)|dates? of (?:first use|distribution|deployment|implementation)|(?:deployed|implemented|introduced|"
     r"launched|used) (?:on|in|since)|deployment date",
     "F09": r"exclu\w+[^.]{0,160}(?:because|justif|due to|2 ?%|two percent|fewer than|less than|small|too few)|"
     r"(?:because|justif|due to|2 ?%|two percent|fewer than|less than|small|too few)[^.]{0,160}exclu\w+",
-    "F10": r"(?:historical data|history)[^.]{0,120}(?:not|insufficient|unavailable|too few|no )|"
+    "F10": r"(?:historical data|history)[^.]{0,120}(?:not|insufficient|unavailable|too few|no\b)|"
     r"(?:no|insufficient|not enough|lack of|too little) historical data",
 }  # fmt: skip
-# A reader of scans loses spaces: "Distributiondate of the tool".
-_WORDS: Final = {field: words.replace(" ", r"\s*") for field, words in _SPACED.items()}
+# A reader of scans loses spaces: "Distributiondate of the tool". A line's end still parts: "Bias audit", "Date: ...".
+_WORDS: Final = {field: words.replace(" ", r"[^\S\n]*") for field, words in _SPACED.items()}
 _REACH: Final = 120
 # A day that something ends or begins on is not the day of the audit.
 OTHER_DAY: Final = re.compile(r"\b(?:until|expires?|valid|use (?:after|from)|before)\b", re.IGNORECASE)
