@@ -50,6 +50,18 @@ def test_a_plan_made_afterwards_says_so_wherever_the_plan_is_spoken_of(content: 
 
 FIRST, LAST = datetime(2026, 1, 5, 12, tzinfo=UTC), datetime(2026, 1, 11, 12, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
+LATER = timedelta(days=730)  # the Act asks for a plan from 2 December 2027
+
+
+def moved(facts: dict[str, Any]) -> dict[str, Any]:
+    """The same audit two years later: every time of it, so that their order stays."""
+
+    def later(times: dict[str, Any], *names: str) -> dict[str, Any]:
+        return times | {name: (datetime.fromisoformat(times[name]) + LATER).isoformat() for name in names}
+
+    sample = facts["sample"] | {"occurred": later(facts["sample"]["occurred"], "first", "last")}
+    whole = later(facts, "planned_at", "scored_at", "measured_at")
+    return whole | {"sample": sample, "window": later(facts["window"], "start", "end")}
 
 
 @pytest.mark.parametrize(
@@ -78,8 +90,12 @@ def test_each_order(content: Content, planned: datetime, words: str, power: str,
     facts = make_document(one).as_dict()
     european = one.spec.report.model_copy(update={"policy": "eu_ai_act_annex_iii"})
     spec = one.spec.model_copy(update={"report": european})
-    checks = required_fields(policy_of(spec), spec, facts)
+    checks = required_fields(policy_of(spec), spec, moved(facts))
     assert [check.status for check in checks if check.id == "E08"] == [status]
+    # On the day of these decisions nobody had to have a plan yet.
+    (early,) = (one for one in required_fields(policy_of(spec), spec, facts) if one.id == "E08")
+    assert early.status == ("computed" if status == "computed" else "not applicable")
+    assert early.found.startswith("not in force yet on 2026-01-11: asked from 2027-12-02; planned")
 
 
 def test_decisions_without_a_time_show_no_order(content: Content, tmp_path: Path) -> None:
