@@ -164,7 +164,7 @@ def test_what_cannot_be_checked_is_no_verdict(
     def breaks(*_: Any, **__: Any) -> Any:
         raise RuntimeError("Jane Doe, 12 Elm Street")
 
-    monkeypatch.setattr("audit_lib.signoff.verification.verify", breaks)
+    monkeypatch.setattr("audit_lib.signoff.verification.begin_verification", breaks)
     assert main(["verify", str(bundle)]) == 2
     said = capsys.readouterr()
     assert said.err.count("could not be checked") == 3
