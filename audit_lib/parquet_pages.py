@@ -44,6 +44,8 @@ class UnpackedColumn:
         Bytes of each value, also of one that is missing, where the column says that all have one length; else 0.
     repeated : bool
         Whether a row may hold several values.
+    goes_on : bool
+        Whether a value of it may say how much of the one before it begins with.
     """
 
     name: str
@@ -52,6 +54,7 @@ class UnpackedColumn:
     dictionary: int
     length: int
     repeated: bool
+    goes_on: bool
 
     @property
     def least(self) -> int:
@@ -62,6 +65,11 @@ class UnpackedColumn:
     def longest(self) -> int:
         """Bytes that any of its values may take though the pages hold them once, or not at all."""
         return max(self.dictionary, self.length)
+
+    @property
+    def as_places(self) -> int:
+        """Bytes that it takes at most where each value is a place in the dictionary, which is kept once."""
+        return self.size + _EACH * self.values
 
     @property
     def most(self) -> int:
@@ -96,6 +104,7 @@ def _unpacked(stream: BinaryIO, chunk: pq.ColumnChunkMetaData, column: pq.Column
         at = chunk.dictionary_page_offset
     end = at + chunk.total_compressed_size
     size = values = dictionary = 0
+    goes_on = False
     while at < end and values < chunk.num_values:
         header, length = _header(stream, at)
         kind, unpacked, packed = (_count(header, field) for field in (1, 2, 3))
@@ -108,7 +117,7 @@ def _unpacked(stream: BinaryIO, chunk: pq.ColumnChunkMetaData, column: pq.Column
             said = found if isinstance(found, dict) else {}
             values += _count(said, 1)
             if _count(said, encoding) == _GOES_ON:
-                dictionary = max(dictionary, unpacked)
+                dictionary, goes_on = max(dictionary, unpacked), True
         at += length + packed
     return UnpackedColumn(
         name=chunk.path_in_schema,
@@ -117,6 +126,7 @@ def _unpacked(stream: BinaryIO, chunk: pq.ColumnChunkMetaData, column: pq.Column
         dictionary=dictionary if chunk.physical_type == "BYTE_ARRAY" else 0,
         length=column.length if chunk.physical_type == "FIXED_LEN_BYTE_ARRAY" else 0,
         repeated=column.max_repetition_level > 0,
+        goes_on=goes_on,
     )
 
 

@@ -215,12 +215,18 @@ def names_in(content: bytes) -> set[str]:
     return {name for names in stored["keys"].to_pylist() for name in names}
 
 
-def _stored(path: str, content: bytes) -> tuple[pa.Schema, pa.Table]:
+def parts_of(content: bytes) -> tuple[bytes, bytes]:
+    """Return the schema of an encrypted table, and the Parquet table that holds its encrypted rows."""
     start = len(HEADER) + 8
     size = int.from_bytes(content[len(HEADER) : start], "big")
+    return content[start : start + size], content[start + size :]
+
+
+def _stored(path: str, content: bytes) -> tuple[pa.Schema, pa.Table]:
+    shape, rows = parts_of(content)
     try:
-        schema = pa.ipc.read_schema(pa.py_buffer(content[start : start + size]))
-        stored = pq.read_table(parquet_source(content[start + size :]), schema=_STORED)
+        schema = pa.ipc.read_schema(pa.py_buffer(shape))
+        stored = pq.read_table(parquet_source(rows), schema=_STORED)
     except (pa.ArrowException, OSError) as error:
         raise EvidenceError(f"{path}: is no encrypted table ({type(error).__name__})") from None
     return schema, stored

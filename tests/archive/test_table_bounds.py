@@ -17,7 +17,9 @@ from audit_lib.archive.table_bounds import why_not_read
 from audit_lib.archive.verify import verify
 from audit_lib.cli.main import main
 from audit_lib.parquet_pages import unpacked_columns
-from tests.archive.cases import reseal
+from audit_lib.privacy.applicant_keys import KEY, KEYS, make_key_of_keys
+from audit_lib.privacy.vault import parts_of
+from tests.archive.cases import applicants, do, new_run, reseal
 
 MIB = 1 << 20
 
@@ -160,6 +162,43 @@ def test_the_bound_can_be_raised_and_lowered(sealed_folder: Path) -> None:
     (run,) = (sealed_folder / "store/small").glob("2026*/*")
     assert {one.kind for one in verify(str(run), table_bytes=100).findings} == {"record"}
     assert verify(str(run), table_bytes=MIB).ok
+
+
+def test_lists_of_names_are_counted_and_not_guessed() -> None:
+    """As the names of keys in an encrypted table: each is in the dictionary, and none is as long as all of it."""
+    names = pa.array([[f"{number:064x}"] for number in range(20_000)], pa.list_(pa.string()))
+    content = written(pa.table({"keys": names}))
+    assert why_not_read(content, 4 * MIB) == ""
+    assert "unpacks to more than" in why_not_read(content, MIB)
+    often = written(pa.table({"keys": pa.array([["x" * LONG]] * 20_000, pa.list_(pa.string()))}))
+    assert len(often) < 10_000
+    assert "unpacks to more than" in why_not_read(often, 1_900 * MIB)
+    assert why_not_read(often, 2_000 * MIB) == ""
+
+
+@pytest.mark.parametrize("keys_are_here", [True, False])
+def test_an_encrypted_table_is_bounded_with_and_without_keys(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keys_are_here: bool
+) -> None:
+    pytest.importorskip("cryptography", reason="of the extra sign")
+    make_key_of_keys(tmp_path / "key")
+    monkeypatch.setenv(KEY, f"file:{tmp_path / 'key'}")
+    monkeypatch.setenv(KEYS, str(tmp_path / "keys"))
+    store = str(tmp_path / "store")
+    run = do(new_run(tmp_path, store, privacy={"keys": "applicant"}, rows=applicants(48)))
+    path = Path(run.uri) / "scores/0/scores.parquet"
+    content = path.read_bytes()
+    head = content[: len(content) - len(parts_of(content)[1])]
+    path.write_bytes(head + written(pa.table({"keys": [["x"]] * 20_000, "sealed": [b"y" * LONG] * 20_000})))
+    reseal(Path(run.uri))
+    if not keys_are_here:
+        monkeypatch.delenv(KEY)
+        monkeypatch.delenv(KEYS)
+    found = verify(run.uri)
+    assert [one.path for one in found.findings if "unpacks to more than" in one.detail] == [
+        "scores/0/scores.parquet"
+    ]
+    assert found.recomputed == ()
 
 
 LONG = 100_000
