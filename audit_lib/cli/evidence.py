@@ -151,7 +151,7 @@ def _verify_one(options: argparse.Namespace) -> int:
     from audit_lib.errors import AuditError, GateError, SpecError, UncheckedError
     from audit_lib.panel.verify_panel import is_panel, verify_panel
     from audit_lib.signing.trust import read_trusted
-    from audit_lib.signoff import verify_signed
+    from audit_lib.signoff import VerificationOptions, verify_signed
 
     verify_all.refuse_without_all(options)
     now = datetime.now(UTC)
@@ -175,10 +175,12 @@ def _verify_one(options: argparse.Namespace) -> int:
                 heads=options.head,
                 recompute={} if options.no_recompute else None,
                 now=now,
-                processes=options.processes,
-                table_bytes=None if options.table_gb is None else options.table_gb << 30,
-                first=_tell_first,
-                notify=notify,
+                options=VerificationOptions(
+                    processes=options.processes,
+                    table_bytes=None if options.table_gb is None else options.table_gb << 30,
+                    first=_tell_first,
+                    notify=notify,
+                ),
             )
     except AuditError as error:
         raise UncheckedError(f"{options.bundle}: could not be checked: {error}") from None

@@ -15,7 +15,7 @@ from audit_lib.documents.evidence import Manifest
 from audit_lib.errors import EvidenceError, InputError
 from audit_lib.run import Run
 from audit_lib.signing.trust import Trust
-from audit_lib.signoff import verify_signed
+from audit_lib.signoff import VerificationOptions, verify_signed
 from audit_lib.store import open_store
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def _verified(
     trust: Trust | None,
     notify: Callable[[str], None],
 ) -> SealedBundle:
-    found = verify_signed(uri, trusted, trust=trust, notify=notify)
+    found = verify_signed(uri, trusted, trust=trust, options=VerificationOptions(notify=notify))
     if found.unchecked:
         raise EvidenceError(
             f"{uri}: was made by another version of this library, and cannot be checked by this one; install that "

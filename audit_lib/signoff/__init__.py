@@ -8,11 +8,12 @@ from audit_lib.signing.keys import generate_key, load_private_key, load_public_k
 from audit_lib.signoff.sign import sign_off
 from audit_lib.signoff.sign_off_files import SignOff, read_sign_offs
 from audit_lib.signoff.statement import AuditorAnswers, attestations
-from audit_lib.signoff.verification import verify_sign_offs, verify_signed
+from audit_lib.signoff.verification import VerificationOptions, verify_sign_offs, verify_signed
 
 __all__ = [
     "AuditorAnswers",
     "SignOff",
+    "VerificationOptions",
     "attestations",
     "generate_key",
     "load_private_key",

@@ -90,6 +90,29 @@ class SignOffs:
         return "\n".join((*head, *(f"finding: {finding}" for finding in self.findings)))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerificationOptions:
+    """What a verification may use, and whom it tells how far it is; nothing of it is part of the question.
+
+    Parameters
+    ----------
+    processes, table_bytes : int, optional
+        As `audit_lib.archive.verify.verify` takes them.
+    first : callable, optional
+        Told what the checks that cost little have found, before anything is computed again.
+    notify : callable, optional
+        Told how far it is.
+    """
+
+    processes: int | None = None
+    table_bytes: int | None = None
+    first: Callable[[Sequence[EvidenceFinding]], None] = _nobody
+    notify: Callable[[str], None] = ignore
+
+
+_USUAL: Final = VerificationOptions()
+
+
 def verify_signed(
     uri: str,
     trusted: Sequence[Ed25519PublicKey] = (),
@@ -99,10 +122,7 @@ def verify_signed(
     recompute: Recompute | None = None,
     allow_unsigned: bool = False,
     now: datetime | None = None,
-    processes: int | None = None,
-    table_bytes: int | None = None,
-    first: Callable[[Sequence[EvidenceFinding]], None] = _nobody,
-    notify: Callable[[str], None] = ignore,
+    options: VerificationOptions = _USUAL,
 ) -> Verification:
     """Verify a run and its sign-offs: one verdict on both.
 
@@ -124,12 +144,8 @@ def verify_signed(
         Whether a run that nobody signed is no finding even so.
     now : datetime, optional
         As `verify_sign_offs` takes it.
-    processes, table_bytes : int, optional
-        As `audit_lib.archive.verify.verify` takes them.
-    first : callable, optional
-        Told what the checks that cost little have found, before anything is computed again.
-    notify : callable, optional
-        Told how far it is.
+    options : VerificationOptions, optional
+        What it may use, and whom it tells how far it is.
 
     Raises
     ------
@@ -138,7 +154,7 @@ def verify_signed(
     StoreError
         If the store cannot be read.
     """
-    begun = begin_verification(uri, notify, table_bytes)
+    begun = begin_verification(uri, options.notify, options.table_bytes)
     where = uri.rstrip("/") or "/"
     store = as_first_written(where)[0]
     run, sealed = begun.run, begun.failed is None
@@ -149,16 +165,16 @@ def verify_signed(
             raise
         except Exception:  # noqa: BLE001 - a stranger's bytes may cause anything; a finding of the evidence already
             if sealed:
-                first(begun.work.findings)
-                evidence = begun.finish(recompute, processes, notify)
+                options.first(begun.work.findings)
+                evidence = begun.finish(recompute, options.processes, options.notify)
                 note = "the signatures cannot be checked without the design"
                 return replace(evidence, notes=(*evidence.notes, note))
     own = _own_signatures(run or _unplanned(begun.manifest, store), trust, heads, sealed=sealed)
     early = [*begun.work.findings, *own.findings]
     if run is not None and sealed and numbers(run):
         early += verify_sign_offs(run, trusted, render=False, now=now).findings
-    first(early)
-    evidence = begun.finish(recompute, processes, notify)
+    options.first(early)
+    evidence = begun.finish(recompute, options.processes, options.notify)
     evidence = replace(evidence, run_signatures=tuple(own.lines))
     if run is None or not sealed:
         return replace(evidence, findings=(*evidence.findings, *own.findings))

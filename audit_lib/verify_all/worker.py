@@ -86,15 +86,15 @@ class Verifier:
         return {"entries": len(entries), "head": head, **_said(found.findings)}
 
     def _verified(self, name: str) -> Verification:
-        from audit_lib.signoff import verify_signed
+        from audit_lib.signoff import VerificationOptions, verify_signed
 
         return verify_signed(
             self._store.uri(name),
             self._trusted,
             trust=self._trust,
             now=datetime.now(UTC),
-            processes=1,
-            table_bytes=sys.maxsize,  # the memory of this process is bounded
+            # The memory of this process is bounded.
+            options=VerificationOptions(processes=1, table_bytes=sys.maxsize),
         )
 
 
