@@ -179,8 +179,9 @@ def strict_json(content: bytes) -> Any:
     Raises
     ------
     ValueError
-        If it is no JSON in UTF-8, holds a key twice, a number that is none or no double, is nested more deeply than
-        `DEEPEST` or larger than `LARGEST`. The message repeats nothing of the document.
+        If it is no JSON in UTF-8, holds a key twice, a number that is none or no double, half of a
+        pair of surrogates, is nested more deeply than `DEEPEST` or larger than `LARGEST`. The message
+        repeats nothing of the document.
 
     Examples
     --------
@@ -204,6 +205,11 @@ def strict_json(content: bytes) -> Any:
     except json.JSONDecodeError as error:
         raise ValueError(f"is not JSON from line {error.lineno}, column {error.colno} on") from None
     check_depth(document)
+    if b"\\u" in content:
+        try:
+            json.dumps(document, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            raise ValueError("holds half of a pair of surrogates, which is no character") from None
     return document
 
 

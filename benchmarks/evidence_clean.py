@@ -284,7 +284,7 @@ def _panels(folder: Path, start: int) -> Iterator[Bundle]:
     """Two or three models over the same applicants: each one's run, and the panel with its comparison."""
     for number in itertools.count(start):
         own = folder / f"panel-{number}"
-        models = ["fair-1", "harsh-1", "harsh-2"][: 2 + number % 2]
+        models = ["fair-1", "harsh-1", "kind-1"][: 2 + number % 2]
         panel = read_spec(recorded_panel(own, models, seed=number))
         assert isinstance(panel, Panel)
         made = open_panel(panel, WEEK, str(own / "store"))

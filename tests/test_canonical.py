@@ -141,6 +141,19 @@ class TestJcs:
             jcs(value)
 
 
+@pytest.mark.parametrize("text", [r'"\ud800"', r'{"a": ["\uDFFF x"]}', r'{"\ud83d": 1}'])
+def test_half_of_a_pair_of_surrogates_is_no_character(text: str) -> None:
+    with pytest.raises(ValueError, match="no character"):
+        strict_json(text.encode())
+    with pytest.raises(OddError, match="character that is none"):
+        other_json.read(text.encode())
+
+
+def test_a_whole_pair_is_one() -> None:
+    content = rb'"\ud83d\ude00"'
+    assert strict_json(content) == other_json.read(content) == "\N{GRINNING FACE}"
+
+
 @pytest.mark.parametrize("levels", [DEEPEST, DEEPEST + 1])
 def test_depth_is_bounded(levels: int) -> None:
     content = b"[" * levels + b"]" * levels

@@ -57,6 +57,8 @@ def open_envelope(content: bytes, payload_type: str) -> tuple[dict[str, Any], by
     found = decode(envelope, content)
     if found["payloadType"] != payload_type:
         raise OddError("is an envelope of another type")
+    if len({one["keyid"] for one in found["signatures"]}) != len(found["signatures"]):
+        raise OddError("holds two signatures of one key")
     return found, _decoded(found["payload"])
 
 

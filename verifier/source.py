@@ -86,7 +86,9 @@ def open_source(path: str) -> Source:
             return _zip(path)
         if tarfile.is_tarfile(path):
             return _tar(path)
-    except DAMAGE as error:
+    except AttackError:
+        raise
+    except (*DAMAGE, ValueError, OverflowError, RecursionError) as error:
         raise RefusedError(f"{path}: is damaged ({type(error).__name__}); fetch it again") from None
     raise RefusedError(f"{path}: neither a folder, a zip, nor a tar without compression")
 
@@ -121,6 +123,8 @@ def _zip(path: str) -> Source:
     entries = []
     for entry in archive.infolist():
         kind = stat.S_IFMT(entry.external_attr >> 16)
+        if not entry.filename:
+            raise AttackError(f"{path}: holds a file without a name")
         if entry.flag_bits & 1:
             raise AttackError(f"{path}: {entry.filename!a} is encrypted; evidence is not")
         if kind not in (0, stat.S_IFREG, stat.S_IFDIR):

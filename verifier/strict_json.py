@@ -40,6 +40,8 @@ def read(content: bytes) -> Any:
     except json.JSONDecodeError as error:
         raise OddError(f"is not JSON from line {error.lineno}, column {error.colno} on") from None
     _check_depth(document)
+    if b"\\u" in content:
+        canonical(document)  # half of a pair of surrogates is no character
     return document
 
 

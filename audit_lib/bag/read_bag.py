@@ -13,7 +13,7 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, BinaryIO, Final, cast
@@ -21,7 +21,7 @@ from unicodedata import category, normalize
 
 from audit_lib.bag.bagged_file import ALGORITHMS, unescaped
 from audit_lib.bag.one_archive import check_tar, check_zip
-from audit_lib.errors import ConflictError, EvidenceError, InputError
+from audit_lib.errors import AuditError, ConflictError, EvidenceError, InputError
 from audit_lib.privacy.levels import LABEL
 from audit_lib.progress import Progress, ignore
 from audit_lib.run import SUCCESS
@@ -34,7 +34,9 @@ MOST_EXPANDED: Final = 200
 """How many times its archive's size what is in it may have."""
 _SMALL: Final = 64 << 20
 _PIECE: Final = 1 << 20
-_DAMAGED: Final = (zipfile.BadZipFile, EOFError, zlib.error)
+_DAMAGED: Final = (zipfile.BadZipFile, tarfile.TarError, EOFError, zlib.error, NotImplementedError)
+_UNREADABLE: Final = (ValueError, OverflowError, RecursionError)
+"""What the standard library raises on headers that no program wrote."""
 _LINE: Final = re.compile(r"([0-9a-fA-F]+)[ \t]+\*?(.+)")
 _RUN_FILE: Final = re.compile(
     r"data/([a-z][a-z0-9_]{0,63}/[0-9]{8}T[0-9]{6}Z_[0-9]{8}T[0-9]{6}Z/[0-9a-f]{16})/(.+)"
@@ -100,23 +102,37 @@ def open_bag(path: Path) -> Iterator[OpenBag]:
     """
     if not path.is_file():
         raise InputError(f"{path}: there is no such file")
-    try:
-        if zipfile.is_zipfile(path):
-            with zipfile.ZipFile(path) as file:
-                yield _of_zip(path, file)
-        elif tarfile.is_tarfile(path):
-            with tarfile.open(path, "r:") as archive:
-                yield _of_tar(path, archive)
-        else:
-            raise InputError(f"{path}: neither a zip nor a tar without compression")
-    except (*_DAMAGED, tarfile.TarError, NotImplementedError) as error:
-        raise InputError(f"{path}: is damaged ({type(error).__name__}: {error}); fetch it again") from None
+    with ExitStack() as held:
+        try:
+            opened = _opened(path, held)
+        except AuditError:
+            raise
+        except (*_DAMAGED, *_UNREADABLE) as error:
+            raise _damaged(path, error) from None
+        try:
+            yield opened
+        except _DAMAGED as error:
+            raise _damaged(path, error) from None
+
+
+def _opened(path: Path, held: ExitStack) -> OpenBag:
+    if zipfile.is_zipfile(path):
+        return _of_zip(path, held.enter_context(zipfile.ZipFile(path)))
+    if tarfile.is_tarfile(path):
+        return _of_tar(path, held.enter_context(tarfile.open(path, "r:")))
+    raise InputError(f"{path}: neither a zip nor a tar without compression")
+
+
+def _damaged(path: Path, error: Exception) -> InputError:
+    return InputError(f"{path}: is damaged ({type(error).__name__}: {error}); fetch it again")
 
 
 def _of_zip(path: Path, file: zipfile.ZipFile) -> OpenBag:
     members = []
     for entry in file.infolist():
         kind = stat.S_IFMT(entry.external_attr >> 16)
+        if not entry.filename:
+            raise EvidenceError(f"{path}: holds a file without a name")
         if entry.flag_bits & 1:
             raise EvidenceError(f"{path}: {entry.filename!a} is encrypted; a bag is not")
         if kind not in (0, stat.S_IFREG, stat.S_IFDIR):

@@ -21,7 +21,6 @@ from audit_lib.documents.reproduction import (
     SubsetBound,
 )
 from audit_lib.documents.sign_off import TYPE
-from audit_lib.errors import BackendError
 from audit_lib.reproduce.asking_again import (
     RECORD,
     ModelHere,
@@ -57,7 +56,7 @@ from audit_lib.results import Undefined
 from audit_lib.run import Run
 from audit_lib.score.backends import backend
 from audit_lib.score.remote.cost import CostEstimate
-from audit_lib.signing.signers import PAYLOAD_TYPE, SIGNER, configured_signer, sign_payload
+from audit_lib.signing.signers import PAYLOAD_TYPE, configured_signer, sign_payload
 from audit_lib.store import Store
 
 NOTHING_TO_ASK: Final = (
@@ -275,10 +274,7 @@ def _write_record(out: Store, bundle: SealedBundle, record: Reproduction) -> Non
         "predicateType": PREDICATE,
         "predicate": {"outcome": record.outcome, "made_at": record.made_at},
     }
-    try:
-        envelope = sign_payload(canonical_json(statement), PAYLOAD_TYPE, [signer])
-    except Exception as error:  # noqa: BLE001 - each service has its own kinds
-        raise BackendError(f"{SIGNER}: could not sign ({type(error).__name__})") from None
+    envelope = sign_payload(canonical_json(statement), PAYLOAD_TYPE, [signer])
     out.put(f"{name}.pub", signer.public_pem)
     out.put(f"{name}.dsse.json", envelope)
 

@@ -135,10 +135,7 @@ def _sign(run: Run, moment: SignedMoment, signer: RunSigner, entry: JournalEntry
                 claimed_at=datetime.now(UTC).isoformat(timespec="seconds"),
             ),
         )
-        try:
-            envelope = sign_payload(canonical_json(statement.as_dict()), PAYLOAD_TYPE, [signer])
-        except Exception as error:  # noqa: BLE001 - each service has its own kinds
-            raise BackendError(f"{SIGNER}: could not sign ({type(error).__name__})") from None
+        envelope = sign_payload(canonical_json(statement.as_dict()), PAYLOAD_TYPE, [signer])
         # The key first: whoever finds the envelope finds its key. Of two that sign at once the first stays.
         run.store.put(_key(run, path_of(moment, PUBLIC_KEY)), signer.public_pem)
         run.store.put(_key(run, path_of(moment, ENVELOPE)), envelope)

@@ -4,8 +4,8 @@
 ``file:KEY.pem``            a private key, encrypted if `AUDIT_SIGNING_PASSPHRASE` is set
 ``env:VARIABLE``            the same, its PEM in a variable
 ``awskms:``, ``gcpkms:``,   securesystemslib's, where the packages that it needs for them are installed. ``pkcs11:`` is
-``azurekms:``, ``hv:``,     its ``hsm:``. `AUDIT_SIGNER_PUBLIC` names the file of the public key.
-``pkcs11:``
+``azurekms:``, ``hv:``,     its ``hsm:``, whose PIN is `AUDIT_SIGNING_PASSPHRASE`. `AUDIT_SIGNER_PUBLIC` names the file
+``pkcs11:``                 of the public key.
 ==========================  ===========================================================================================
 """
 
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from audit_lib.canonical import sha256
-from audit_lib.errors import EvidenceError, InputError
+from audit_lib.errors import BackendError, EvidenceError, InputError
 from audit_lib.signing.keys import PASSPHRASE, key_id, need_extra
 
 if TYPE_CHECKING:
@@ -28,7 +28,8 @@ SIGNER: Final = "AUDIT_SIGNER"
 PUBLIC: Final = "AUDIT_SIGNER_PUBLIC"
 PAYLOAD_TYPE: Final = "application/vnd.in-toto+json"
 """Of envelopes that hold an in-toto statement."""
-_KEPT: Final = ("awskms", "gcpkms", "azurekms", "hv", "hsm")
+_KEPT: Final = {"awskms": "awskms", "gcpkms": "gcpkms", "azurekms": "azurekms", "hv": "hv", "pkcs11": "hsm"}
+"""What securesystemslib calls each kind of key that is not here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,8 @@ class RunSigner:
 
     signer: Signer
     public_pem: bytes
+    uri: str
+    """Where the key is kept, for people to read."""
 
 
 def configured_signer() -> RunSigner | None:
@@ -67,11 +70,10 @@ def open_signer(uri: str) -> RunSigner:
         if not pem:
             raise InputError(f"{SIGNER}={uri}: the variable {rest} is not set")
         return _of_pem(pem.encode(), uri)
-    scheme = "hsm" if scheme == "pkcs11" else scheme
     if scheme not in _KEPT:
-        known = ", ".join(f"{name}:" for name in ("file", "env", *_KEPT[:-1], "pkcs11"))
+        known = ", ".join(f"{name}:" for name in ("file", "env", *_KEPT))
         raise InputError(f"{SIGNER}: no signer is known for {scheme[:40]!r}; use {known}")
-    return _kept(f"{scheme}:{rest}", scheme)
+    return _kept(uri, scheme, rest)
 
 
 def public_key(content: bytes, where: str) -> SSlibKey:
@@ -105,7 +107,7 @@ def _of_pem(content: bytes, uri: str) -> RunSigner:
     try:
         key: Any = form.load_pem_private_key(content, phrase.encode() if phrase else None)
         pem = key.public_key().public_bytes(form.Encoding.PEM, form.PublicFormat.SubjectPublicKeyInfo)
-        return RunSigner(CryptoSigner(key, public_key(pem, uri)), pem)
+        return RunSigner(CryptoSigner(key, public_key(pem, uri)), pem, uri)
     except InputError:
         raise
     except TypeError:
@@ -119,7 +121,7 @@ def _of_pem(content: bytes, uri: str) -> RunSigner:
         ) from None
 
 
-def _kept(uri: str, scheme: str) -> RunSigner:
+def _kept(uri: str, scheme: str, rest: str) -> RunSigner:
     """Open a key that is not here."""
     from securesystemslib.signer import SIGNER_FOR_URI_SCHEME
 
@@ -131,26 +133,54 @@ def _kept(uri: str, scheme: str) -> RunSigner:
         pem = Path(path).read_bytes()
     except OSError as error:
         raise InputError(f"{PUBLIC}={path}: cannot be read ({error.strerror})") from None
+    key = public_key(pem, path)
+    pin = os.environ.get(PASSPHRASE)
+    if scheme == "pkcs11" and not pin:
+        raise InputError(f"{SIGNER}={uri}: {PASSPHRASE} must be the PIN of the device")
+    kind = _KEPT[scheme]
     try:
-        return RunSigner(kinds[scheme].from_priv_key_uri(uri, public_key(pem, path), None), pem)
-    except InputError:
-        raise
+        return RunSigner(kinds[kind].from_priv_key_uri(f"{kind}:{rest}", key, lambda _: pin or ""), pem, uri)
     except Exception as error:  # noqa: BLE001 - each service has its own kinds
-        raise InputError(
-            f"{SIGNER}={uri}: cannot be used ({type(error).__name__}); pip install 'securesystemslib[{scheme}]', and "
-            "look at its credentials"
-        ) from None
+        raise InputError(_unusable(uri, error)) from None
+
+
+def _unusable(uri: str, error: Exception) -> str:
+    said = str(error).strip().partition("\n")[0][:200]
+    kind = _KEPT.get(uri.partition(":")[0])
+    extra = (
+        f"is 'securesystemslib[{kind}]' installed, and are its credentials and {PUBLIC} right?"
+        if kind
+        else ""
+    )
+    said = f"({type(error).__name__}{f': {said}' if said else ''})"
+    return f"{SIGNER}={uri}: cannot be used {said}" + (f"; {extra}" if extra else "")
 
 
 def sign_payload(payload: bytes, payload_type: str, signers: list[RunSigner]) -> bytes:
-    """Return a DSSE envelope over `payload`."""
+    """Return a DSSE envelope over `payload`, each of whose signatures was verified.
+
+    Raises
+    ------
+    BackendError
+        If a service or device does not sign.
+    InputError
+        If it signs with another key than it is said to have.
+    """
     from securesystemslib.dsse import Envelope
 
     from audit_lib.canonical import pretty_json
 
     envelope = Envelope(payload, payload_type, {})
     for each in signers:
-        envelope.sign(each.signer)
+        try:
+            envelope.sign(each.signer)
+        except Exception as error:  # noqa: BLE001 - each service and device has its own kinds
+            raise BackendError(_unusable(each.uri, error)) from None
+        key = public_key(each.public_pem, each.uri)
+        if not signers_among(pretty_json(envelope.to_dict()), payload_type, [key], each.uri):
+            raise InputError(
+                f"{SIGNER}={each.uri}: what it signs does not verify with the key that {PUBLIC} names"
+            )
     content: bytes = pretty_json(envelope.to_dict())
     return content
 

@@ -9,6 +9,8 @@ from audit_lib.documents.evidence import Manifest
 from audit_lib.documents.plan import Plan
 from audit_lib.errors import EvidenceError
 from audit_lib.policies import policy_of
+from audit_lib.privacy.levels import is_withheld
+from audit_lib.privacy.withheld_files import level_of
 from audit_lib.run import SUCCESS, Run
 from audit_lib.signoff.sign_off_files import FOLDER, PUBLIC_KEY, STATEMENT, SignOff
 from audit_lib.signoff.statement import attestations_of
@@ -16,6 +18,8 @@ from audit_lib.signoff.statement import attestations_of
 
 def check_subject(run: Run, one: SignOff) -> None:
     """The statement is about this run, and every file that it signed is there as it was signed, with no other.
+
+    Of a file that a copy's level withholds, the digest that the sealing recorded must be the one that was signed.
 
     Raises
     ------
@@ -28,20 +32,25 @@ def check_subject(run: Run, one: SignOff) -> None:
         raise EvidenceError("the statement is about another run")
     if said.number != one.number:
         raise EvidenceError(f"the statement is number {said.number} of its run")
+    level = level_of(run.store, run.prefix)
     signed = {entry.name: entry.digest.sha256 for entry in one.statement.subject}
     recorded = {
-        f"{stage}/{name}"
+        f"{stage}/{name}": artefact.sha256
         for stage in ("evidence", "report", where)
-        for name in run.stage(stage).success().artefacts
-    } - {f"{where}/{name}" for name in (STATEMENT, PUBLIC_KEY)}
+        for name, artefact in run.stage(stage).success().artefacts.items()
+    }
+    for name in (STATEMENT, PUBLIC_KEY):
+        recorded.pop(f"{where}/{name}", None)
     there = {*run.list(where)} - {f"{where}/{name}" for name in (SUCCESS, STATEMENT, PUBLIC_KEY)}
-    if extra := sorted((recorded | there) - signed.keys()):
+    if extra := sorted((recorded.keys() | there) - signed.keys()):
         raise EvidenceError(f"{', '.join(extra)} is there and was not signed")
     lost = {name for name in signed if name.startswith(f"{where}/")} - there
-    if missing := sorted((signed.keys() - recorded) | lost):
+    if missing := sorted((signed.keys() - recorded.keys()) | lost):
         raise EvidenceError(f"signed, and not there or not in the record: {', '.join(missing)}")
     for path, digest in sorted(signed.items()):
-        if sha256(run.store.get(f"{run.prefix}/{path}".lstrip("/"))) != digest:
+        key = f"{run.prefix}/{path}".lstrip("/")
+        is_here = not is_withheld(path, level) or run.store.exists(key)
+        if (sha256(run.store.get(key)) if is_here else recorded[path]) != digest:
             raise EvidenceError(f"{path} is not the file that was signed")
 
 

@@ -320,6 +320,35 @@ def test_damage_in_what_others_compressed_is_a_finding(bag: Path, tmp_path: Path
     assert "metrics/metrics.json: cannot be read" in found
 
 
+def odd_tar(path: Path) -> Path:
+    """A tar whose extended header says a length that no processor counts to."""
+    header = b"99999999999999999999999 path=x\n"
+    info = tarfile.TarInfo("././@PaxHeader")
+    info.type, info.size = tarfile.XHDTYPE, len(header)
+    content = info.tobuf(tarfile.USTAR_FORMAT) + header.ljust(512, b"\0")
+    path.write_bytes(content + tarfile.TarInfo("x").tobuf(tarfile.USTAR_FORMAT) + bytes(1024))
+    return path
+
+
+def test_a_tar_whose_headers_no_program_wrote_is_damaged(tmp_path: Path) -> None:
+    path = odd_tar(tmp_path / "bag.tar")
+    with pytest.raises(InputError, match=r"bag\.tar: is damaged \("), open_bag(path):
+        pass
+    assert main(["verify", str(path)]) == 2
+
+
+def nameless(path: Path) -> Path:
+    """A zip with a file whose name ends before it begins."""
+    packed(path, [("xyzzy", b"")])
+    path.write_bytes(path.read_bytes().replace(b"xyzzy", b"\0yzzy"))
+    return path
+
+
+def test_a_file_without_a_name_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(EvidenceError, match=r"bag\.zip: holds a file without a name"):
+        open_bag(nameless(tmp_path / "bag.zip")).__enter__()
+
+
 def test_a_bag_of_anything_but_runs_is_not_imported(bag: Path, tmp_path: Path) -> None:
     changed = rewritten(
         bag, tmp_path / "x.zip", lambda files: files.update({"data/notes.txt": b"x"}), relist=True

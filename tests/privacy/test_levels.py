@@ -59,6 +59,7 @@ def copy(copies: dict[str, Path], tmp_path: Path) -> Path:
 
 
 def handed_on(run: Run, folder: Path, level: Any) -> Path:
+    folder.mkdir(exist_ok=True)
     export_run(run.uri, folder / "run.zip", level=level)
     with open_bag(folder / "run.zip") as bag:
         (name,) = unpack(bag, open_store(str(folder / "store")))
@@ -243,7 +244,6 @@ def test_runs_without_redacted_tables_are_handed_on_without_rows(
     shutil.copytree(run.uri, folder)
     as_format_1(folder)
     reseal(folder)
-    (tmp_path / "out").mkdir()
     copy = handed_on(Run.from_bundle(str(folder)), tmp_path / "out", level)
     verification = verify(str(copy))
     assert verification.findings == ()

@@ -82,6 +82,14 @@ def other_key(run: Path) -> None:
     (run / "signatures/plan.pub").write_bytes((run.parent / "other.key.pub").read_bytes())
 
 
+def sign_twice(run: Path) -> None:
+    """The same signature two times over: no library writes that, and two programs must not differ on it."""
+    path = run / "signatures/plan.dsse.json"
+    envelope = json.loads(path.read_bytes())
+    envelope["signatures"] *= 2
+    path.write_bytes(pretty_json(envelope))
+
+
 def cut_stamp(run: Path) -> None:
     path = run / "signatures/result.tsr"
     path.write_bytes(path.read_bytes()[:-40])
@@ -97,6 +105,7 @@ ATTACKS: dict[str, Callable[[Path], Any]] = {
     "environment changed and sealed again": forge_environment,
     "statements swapped": swap,
     "another key": other_key,
+    "a signature twice": sign_twice,
     "a stamp cut": cut_stamp,
     "another's stamp": other_stamp,
     **{

@@ -16,6 +16,7 @@ from audit_lib.bag import check_bag, export_run, open_bag
 from audit_lib.documents.privacy import PrivacyLevel
 from audit_lib.errors import AuditError
 from tests.archive.cases import do, new_run
+from tests.bag.test_bag import nameless, odd_tar
 from tests.verifier.conftest import Told, found_here
 
 
@@ -147,6 +148,14 @@ def test_links_and_devices_are_refused(kind: bytes, tmp_path: Path) -> None:
 def test_what_is_no_archive_is_no_verdict(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "evidence.zip").write_bytes(content)
     assert found_here(tmp_path / "evidence.zip") == ["undecided"]
+
+
+def test_a_tar_whose_headers_no_program_wrote_is_no_verdict(tmp_path: Path) -> None:
+    assert found_here(odd_tar(tmp_path / "bag.tar")) == ["undecided"]
+
+
+def test_a_file_without_a_name_is_refused(tmp_path: Path) -> None:
+    assert any("a file without a name" in one for one in found_here(nameless(tmp_path / "bag.zip")))
 
 
 def test_links_in_a_folder_are_found_and_not_followed(tmp_path: Path) -> None:
