@@ -98,7 +98,7 @@ install: $(VENV)/.installed ## install into the virtual environment, without the
 
 lock: $(VENV)/bin/uv ## renew the locks from pyproject.toml; keeps the versions unless UPGRADE=1
 	@$(LOCKING) --all-extras --group classifiers $(if $(UPGRADE),--upgrade) --output-file requirements-dev.lock
-	@$(LOCKING) --extra airflow --extra celery --extra gx --extra http --extra kubernetes --extra local --extra openai --extra pdf --extra s3 --extra sign --extra text \
+	@$(LOCKING) --extra airflow --extra celery --extra corpus --extra gx --extra http --extra kubernetes --extra local --extra openai --extra pdf --extra s3 --extra sign --extra text \
 		--constraint requirements-dev.lock $(if $(UPGRADE),--upgrade) --output-file requirements.lock
 	@{ echo "# Made by 'make lock': the locked versions without hashes, for plain pip -c."; \
 		{ sed -nE 's/^([a-z0-9][^ ]*==[^ ]+)( ; [^\\]*[^ \\])?( *\\)?$$/\1\2/p' requirements-dev.lock; echo "$(TORCH)"; } \

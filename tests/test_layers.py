@@ -16,6 +16,7 @@ ABOVE = {
     "check",
     "cli",
     "compare",
+    "corpus",
     "dataframe",
     "events",
     "gate",

@@ -16,6 +16,7 @@ from audit_lib.cli import (
     attribute,
     bags,
     compare,
+    corpus,
     events,
     evidence,
     experiment,
@@ -85,6 +86,7 @@ def _parser() -> argparse.ArgumentParser:
     runs.add_commands(command)
     policies.add_command(command)
     evidence.add_commands(command)
+    corpus.add_command(command)
     journal.add_commands(command)
     attach.add_commands(command)
     bags.add_commands(command)

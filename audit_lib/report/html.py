@@ -31,7 +31,7 @@ _NO_TEXT = re.compile(
 def render_html(page: Page, *, paper: bool = False) -> bytes:
     """Return the page as HTML (UTF-8). Every text is escaped; only charts and the style sheet are not."""
     template = _environment().get_template("report.html.j2")
-    style = Markup(_style(paper=paper))
+    style = Markup(page_style(paper=paper))
     with speaking(page.language):
         around = {"skip": t("Skip to the results"), "on_this_page": t("On this page")}
     made = template.render(
@@ -88,7 +88,8 @@ def _environment() -> Environment:
 
 
 @cache
-def _style(*, paper: bool) -> str:
+def page_style(*, paper: bool) -> str:
+    """Return the style sheet of a page, for a screen or for paper."""
     folder = files("audit_lib.report").joinpath("templates")
     names = ("style.css", "paper.css") if paper else ("style.css",)
     sheets = [folder.joinpath(name).read_text(encoding="utf-8") for name in names]

@@ -39,7 +39,7 @@ from audit_lib.spec.use import Framework, Use
 
 RESERVED: Final = (
     "ask_for_sign_off", "drift_monitor", "extend_retention", "gate", "left_out_audits", "publish_site", "sign_off",
-    "site", "tell_events", "verify_evidence",
+    "site", "tell_events", "verify_evidence", "watch_published",
 )  # fmt: skip
 """Names of the DAGs that no audit makes, and of the site's folder."""
 

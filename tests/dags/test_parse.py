@@ -73,6 +73,7 @@ def test_every_spec_that_ships_has_its_dag(parsed: dict) -> None:
         "sign_off",
         "tell_events",
         "verify_evidence",
+        "watch_published",
     }
 
 
