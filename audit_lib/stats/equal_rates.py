@@ -7,7 +7,7 @@ of all pairs takes the place of a pair's own, so it does not matter which pair w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import Any, Final
@@ -265,19 +265,54 @@ def signed_roots(x: NDArray[np.int64], n: NDArray[np.int64]) -> Floats:
 def _halves(x: NDArray[np.int64], n: NDArray[np.int64]) -> Floats:
     """Return the signed roots of the pairs (i, j), i < j, of several tables: shape (tables, pairs)."""
     i, j = np.triu_indices(n.size, 1)
-    times_log = _times_log_of(n)
-    own = times_log(x) + times_log(n - x) - times_log(n)
-    both, all_ = x[:, i] + x[:, j], n[i] + n[j]
-    found = own[:, i] + own[:, j]
-    found -= times_log(both) + times_log(all_ - both) - times_log(all_)
+    found = np.concatenate([np.zeros((0, len(x))), *_of_first(x.T, n)])
     found *= 2.0
     roots = np.sqrt(np.maximum(found, 0.0, out=found), out=found)
-    return np.asarray(np.sign(x[:, j] * n[i] - x[:, i] * n[j]) * roots)
+    return np.asarray(np.sign(x[:, j] * n[i] - x[:, i] * n[j]) * roots.T)
 
 
 def _largest_roots(x: NDArray[np.int64], n: NDArray[np.int64]) -> Floats:
-    """Return the largest root of each table: of each pair one of the two is positive."""
-    return np.asarray(np.abs(_halves(x, n)).max(axis=1))
+    """Return the largest root of each table: of each pair one of the two is positive, or the rates are equal."""
+    own = np.ascontiguousarray(x.T)
+    found = np.zeros(len(x))
+    for rows in _of_first(own, n):
+        np.maximum(found, rows.max(axis=0), out=found)
+    # Of equal rates, which tell nothing, rounding leaves less than this; where there is more, another pair has made it.
+    noise = 1e-12 * (1.0 + float(_times_log(2 * n.max(initial=0))))
+    few = np.flatnonzero(found <= noise)
+    found *= 2.0
+    np.sqrt(found, out=found)
+    found[few] = np.abs(_halves(x[few], n)).max(axis=1, initial=0.0)
+    return found
+
+
+def _of_first(x: NDArray[np.int64], n: NDArray[np.int64]) -> Iterator[Floats]:
+    """Yield, for each category, half the likelihood ratio of it and each later one: (later category, table)."""
+    times_log = _times_log_of(n)
+    own = times_log(x) + times_log(n[:, None] - x) - times_log(n)[:, None]
+    for i in range(n.size - 1):
+        together = n[i] + n[i + 1 :]
+        found = own[i + 1 :] + own[i]
+        found -= _of_both(x[i + 1 :] + x[i], together, times_log)
+        yield found
+
+
+def _of_both(
+    both: NDArray[np.int64], together: NDArray[np.int64], times_log: Callable[[NDArray[np.int64]], Floats]
+) -> Floats:
+    """Return the log likelihood of each count, of so many people a row: looked up where rows are longer than that."""
+    sizes = together + 1
+    if sizes.sum() > both.size:
+        rest = times_log(both)
+        rest += times_log(together[:, None] - both)
+        rest -= times_log(together)[:, None]
+        return rest
+    starts = np.cumsum(sizes) - sizes
+    count = np.arange(int(sizes.sum())) - np.repeat(starts, sizes)
+    of_all = np.repeat(together, sizes)
+    known = times_log(count) + times_log(of_all - count) - times_log(of_all)
+    both += starts[:, None]
+    return known.take(both)
 
 
 def largest_of_pairs(roots: Floats) -> Floats:

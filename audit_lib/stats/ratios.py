@@ -130,10 +130,10 @@ def simultaneous_ratios(
     return AllRatios(pairs=tuple(pairs), to_highest=to_highest(low, high, k, level), critical_value=critical)
 
 
-def ratios_to_the_highest(
+def critical_of_ratios(
     selected: Sequence[int], totals: Sequence[int], level: float = 0.95, *, draws: int = DRAWS, seed: int = 0
-) -> tuple[Interval, ...]:
-    """Return what `simultaneous_ratios` says of each category over the highest, and make nothing of single pairs.
+) -> float:
+    """Return the critical value of `simultaneous_ratios`, for who finds the limits of several tables together.
 
     Parameters
     ----------
@@ -152,11 +152,10 @@ def ratios_to_the_highest(
     Examples
     --------
     >>> counts = [48, 30, 24], [60, 50, 48]
-    >>> ratios_to_the_highest(*counts) == simultaneous_ratios(*counts).to_highest
+    >>> critical_of_ratios(*counts) == simultaneous_ratios(*counts).critical_value
     True
     """
-    counts, critical = _critical(selected, totals, level, draws, seed)
-    return to_highest(*_limits(counts, critical), len(counts), level)
+    return _critical(selected, totals, level, draws, seed)[1]
 
 
 def _critical(
