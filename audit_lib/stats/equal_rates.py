@@ -7,17 +7,18 @@ of all pairs takes the place of a pair's own, so it does not matter which pair w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import gammaln, xlogy
+from scipy.special import gammaln
 
 from audit_lib.errors import InputError, UndefinedMetricError
 from audit_lib.stats._checks import check_counts
+from audit_lib.stats._pair_roots import halves, largest_roots
 from audit_lib.stats.exact import fisher_exact
 from audit_lib.typed_json import as_json
 
@@ -31,8 +32,6 @@ PERMUTATIONS: Final = 1_999
 FEW_TABLES: Final = 20_000
 _PAIR_ENUMERATED: Final = 1_000_000
 """Tables with the same margins of which every one is looked at, of several categories and of two."""
-_LOOKED_UP: Final = 100_000
-"""The largest count whose product with its logarithm is kept."""
 TIE: Final = 1e-9
 _ENOUGH: Final = 0.2
 """The steps end at a p-value above it: later ones could make the others only smaller."""
@@ -131,7 +130,7 @@ def equal_rates(
         colours = n[chosen][order]
         rng = np.random.Generator(np.random.PCG64(seed))
         tables = rng.multivariate_hypergeometric(colours, int(x[chosen].sum()), permutations)
-        largest = np.sort(_largest_roots(tables, colours))
+        largest = np.sort(largest_roots(tables, colours))
         return told_by_draws(largest, evidence, lambda i: _by_pairs(x[chosen], n[chosen], i))
 
     evidence = _against(signed_roots(x[None, :], n)[0], x / n)
@@ -256,63 +255,10 @@ def signed_roots(x: NDArray[np.int64], n: NDArray[np.int64]) -> Floats:
     """
     k = n.size
     i, j = np.triu_indices(k, 1)
-    halves = _halves(x, n)
+    own = halves(x, n)
     roots = np.zeros((len(x), k, k))
-    roots[:, i, j], roots[:, j, i] = halves, -halves
+    roots[:, i, j], roots[:, j, i] = own, -own
     return roots
-
-
-def _halves(x: NDArray[np.int64], n: NDArray[np.int64]) -> Floats:
-    """Return the signed roots of the pairs (i, j), i < j, of several tables: shape (tables, pairs)."""
-    i, j = np.triu_indices(n.size, 1)
-    found = np.concatenate([np.zeros((0, len(x))), *_of_first(x.T, n)])
-    found *= 2.0
-    roots = np.sqrt(np.maximum(found, 0.0, out=found), out=found)
-    return np.asarray(np.sign(x[:, j] * n[i] - x[:, i] * n[j]) * roots.T)
-
-
-def _largest_roots(x: NDArray[np.int64], n: NDArray[np.int64]) -> Floats:
-    """Return the largest root of each table: of each pair one of the two is positive, or the rates are equal."""
-    own = np.ascontiguousarray(x.T)
-    found = np.zeros(len(x))
-    for rows in _of_first(own, n):
-        np.maximum(found, rows.max(axis=0), out=found)
-    # Of equal rates, which tell nothing, rounding leaves less than this; where there is more, another pair has made it.
-    noise = 1e-12 * (1.0 + float(_times_log(2 * n.max(initial=0))))
-    few = np.flatnonzero(found <= noise)
-    found *= 2.0
-    np.sqrt(found, out=found)
-    found[few] = np.abs(_halves(x[few], n)).max(axis=1, initial=0.0)
-    return found
-
-
-def _of_first(x: NDArray[np.int64], n: NDArray[np.int64]) -> Iterator[Floats]:
-    """Yield, for each category, half the likelihood ratio of it and each later one: (later category, table)."""
-    times_log = _times_log_of(n)
-    own = times_log(x) + times_log(n[:, None] - x) - times_log(n)[:, None]
-    for i in range(n.size - 1):
-        together = n[i] + n[i + 1 :]
-        found = own[i + 1 :] + own[i]
-        found -= _of_both(x[i + 1 :] + x[i], together, times_log)
-        yield found
-
-
-def _of_both(
-    both: NDArray[np.int64], together: NDArray[np.int64], times_log: Callable[[NDArray[np.int64]], Floats]
-) -> Floats:
-    """Return the log likelihood of each count, of so many people a row: looked up where rows are longer than that."""
-    sizes = together + 1
-    if sizes.sum() > both.size:
-        rest = times_log(both)
-        rest += times_log(together[:, None] - both)
-        rest -= times_log(together)[:, None]
-        return rest
-    starts = np.cumsum(sizes) - sizes
-    count = np.arange(int(sizes.sum())) - np.repeat(starts, sizes)
-    of_all = np.repeat(together, sizes)
-    known = times_log(count) + times_log(of_all - count) - times_log(of_all)
-    both += starts[:, None]
-    return known.take(both)
 
 
 def largest_of_pairs(roots: Floats) -> Floats:
@@ -401,23 +347,4 @@ def every_table(x: NDArray[np.int64], n: NDArray[np.int64]) -> tuple[Floats, Flo
     ways = gammaln(n + 1.0) - gammaln(tables + 1.0) - gammaln(n - tables + 1.0)
     weight = ways.sum(axis=1)
     weight = np.exp(weight - weight.max())
-    return _largest_roots(tables, n), np.asarray(weight / weight.sum(), dtype=np.float64)
-
-
-def _times_log_of(n: NDArray[np.int64]) -> Callable[[NDArray[np.int64]], Floats]:
-    """Return c -> c log c for counts of the categories, and of two together: looked up where counts are small."""
-    most = int(n.max(initial=0)) * 2
-    if most > _LOOKED_UP:
-        return _times_log
-    known = _small_times_log()
-    return lambda counts: known[counts]
-
-
-@lru_cache(maxsize=1)
-def _small_times_log() -> Floats:
-    return _times_log(np.arange(_LOOKED_UP + 1))
-
-
-def _times_log(counts: ArrayLike) -> Floats:
-    values = np.asarray(counts, dtype=np.float64)
-    return np.asarray(xlogy(values, values))
+    return largest_roots(tables, n), np.asarray(weight / weight.sum(), dtype=np.float64)
