@@ -11,16 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
 from typing import Final
 
 from audit_lib.errors import SpecError
 from audit_lib.measure.metric import METRICS, Measured, record_of
-from audit_lib.measure.statutory.intervals import counted_rows, ratio_intervals
 from audit_lib.measure.statutory.rate_tables import ClusteredTable
 from audit_lib.plan.hypotheses import TABLES, WITHOUT_VERDICT, margins_of
 from audit_lib.policies import Policy
-from audit_lib.results import Estimate, HeldToMargin, Interval, Undefined
+from audit_lib.results import Estimate, HeldToMargin, Undefined
 from audit_lib.spec import AuditSpec
 
 _AT_MOST_ONE: Final = ("share", "similarity", "AUC", "index")
@@ -111,12 +109,11 @@ def held_to_margins(
     claims = sum(_claims(found, margins) for one in measured for found in one.values())
     level = 1 - 2 * spec.measure.alpha / max(claims, 1)
     wider = spec.model_copy(update={"measure": spec.measure.model_copy(update={"level": level})})
-    tables_of = _held_tables([own.tables for one in measured for own in one.values()], margins, level)
     held: list[MeasuredByName] = []
     for number, one in enumerate(measured):
         found = dict(one)
         for name, own in one.items():
-            tables = next(tables_of)
+            tables = [_held_table(table, margins, level) for table in own.tables]
             estimates = own.estimates
             if any(e.metric in margins and _has_number(e) for e in estimates):
                 twins = again(number, name, wider).estimates
@@ -151,48 +148,20 @@ def _compared(table: ClusteredTable) -> Iterator[Estimate]:
             yield row.impact_ratio
 
 
-def _held_tables(
-    tables: Sequence[Sequence[ClusteredTable]], margins: Mapping[str, float], level: float
-) -> Iterator[list[ClusteredTable]]:
-    """Yield each list of tables with what is held against a margin; the limits of all of them are found together."""
-    asked = [_asked(table, margins) for some in tables for table in some]
-    wide = iter(
-        ratio_intervals(
-            [
-                (replace(table.clusters, level=level), counted_rows(counts), None)
-                for (_, counts), table in zip(asked, chain(*tables), strict=True)
-                if counts
-            ]
-        )
-    )
-    margin_of = iter(asked)
-    for some in tables:
-        held = []
-        for table in some:
-            margin, counts = next(margin_of)
-            held.append(_held_table(table, margin, level, next(wide).to_highest) if counts else table)
-        yield held
-
-
-def _asked(table: ClusteredTable, margins: Mapping[str, float]) -> tuple[float, dict[str, tuple[int, int]]]:
-    """Return the margin of a table and the counts that are held against it; no counts where it has no margin."""
+def _held_table(table: ClusteredTable, margins: Mapping[str, float], level: float) -> ClusteredTable:
     margin = next((margins[one.metric] for one in _compared(table) if one.metric in margins), None)
     if margin is None:
-        return 0.0, {}
-    return margin, {
+        return table
+    counts = {
         row.label: (row.selected, row.n)
         for row in table.rows
         if row.label == table.comparator or row.impact_ratio.is_defined
     }
-
-
-def _held_table(
-    table: ClusteredTable, margin: float, level: float, wide: Mapping[str, Interval]
-) -> ClusteredTable:
+    wide = replace(table.clusters, level=level).to_highest_of(counts)
     none = Undefined("no interval that allows for the comparator being picked by the data")
     rows = tuple(
         row
-        if row.label == table.comparator or not row.impact_ratio.is_defined
+        if row.label == table.comparator or row.label not in counts
         else replace(
             row,
             impact_ratio=replace(

@@ -168,6 +168,24 @@ class Chart:
 
 
 @dataclass(frozen=True, slots=True)
+class FindingItem:
+    """A finding in a sentence, with the name and place of what it is from, and its bar (SVG)."""
+
+    text: Text
+    link: tuple[str, str] | None = None
+    picture: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FindingList:
+    """Findings by their rank; the first has the number `start`."""
+
+    kind: ClassVar[str] = "findings"
+    items: tuple[FindingItem, ...]
+    start: int = 1
+
+
+@dataclass(frozen=True, slots=True)
 class CommandLine:
     """A command to type."""
 
@@ -204,7 +222,20 @@ class Search:
     hidden: tuple[tuple[str, str], ...] = ()
 
 
-Block = Paragraph | Bullets | Facts | Notice | Figures | Table | Chart | CommandLine | Fold | Heading | Search
+Block = (
+    Paragraph
+    | Bullets
+    | Facts
+    | Notice
+    | Figures
+    | Table
+    | Chart
+    | FindingList
+    | CommandLine
+    | Fold
+    | Heading
+    | Search
+)
 
 
 @dataclass(frozen=True, slots=True)

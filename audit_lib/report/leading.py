@@ -79,16 +79,20 @@ def leading(content: Content, tables: Iterable[ExactTable]) -> Leading:
             continue
         if rests_on(content, table, row) is not None:
             few, few_below = few + 1, few_below + bool(row.below)
-        elif _untold(content, row):
+        elif too_few_to_tell(content, row):
             untold += 1
         else:
-            survived = distinguishable(row) + _after_adjustment(content, row)
-            interval = picked(row)
-            aside = table.aside is not None
-            rank = Rank(-survived, aside, math.inf if interval is None else interval.high, _p(row), row.ratio)
-            ranked.append((rank, Best(table, row, row.ratio)))
+            ranked.append((rank_of(content, table, row, row.ratio), Best(table, row, row.ratio)))
     rank, best = min(ranked, key=lambda entry: entry[0], default=(_LAST, None))
     return Leading(best=best, rank=rank, few=few, few_below=few_below, untold=untold, least=least(content))
+
+
+def rank_of(content: Content, table: ExactTable, row: ExactRow, ratio: Fraction) -> Rank:
+    """Return by what a ratio comes before others."""
+    survived = distinguishable(row) + _after_adjustment(content, row)
+    interval = picked(row)
+    limit = math.inf if interval is None else interval.high
+    return Rank(-survived, table.aside is not None, limit, _p(row), ratio)
 
 
 def headline(content: Content, kind: str) -> Smallest | None:
@@ -139,7 +143,7 @@ def convincing(content: Content, table: ExactTable, row: ExactRow) -> bool:
         bool(row.below)
         and (distinguishable(row) and holds_unplanned(content, row) if verdict is None else verdict.found)
         and rests_on(content, table, row) is None
-        and not _untold(content, row)
+        and not too_few_to_tell(content, row)
     )
 
 
@@ -162,7 +166,7 @@ def _after_adjustment(content: Content, row: ExactRow) -> bool:
     return adjusted is not None and adjusted < content.spec.measure.alpha
 
 
-def _untold(content: Content, row: ExactRow) -> bool:
+def too_few_to_tell(content: Content, row: ExactRow) -> bool:
     """Whether the policy's practical tests, where it has any, call the row too few to tell."""
     found = finding(content, row)
     return found is not None and found.verdict == "too few to tell"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from audit_lib.policies.clocks import valid_until
-from audit_lib.report.blocks import Facts, Page, Text, Tone, code, text
+from audit_lib.report.blocks import Facts, Page, Text, Tone, text
 from audit_lib.report.content import Content
 from audit_lib.report.sections.answers_and_validation import answers_and_validation
 from audit_lib.report.sections.attempts import attempts
@@ -25,6 +25,7 @@ from audit_lib.report.sections.statutory import statutory, strata
 from audit_lib.report.sections.subgroup_aucs import subgroup_aucs
 from audit_lib.report.sections.summary import summary
 from audit_lib.report.sections.unawareness import unawareness
+from audit_lib.report.sections.verdict import verdict
 from audit_lib.report.sections.what_was_audited import what_was_audited
 from audit_lib.translation import LANGUAGES, speaking, spoken, t, tn
 
@@ -47,35 +48,35 @@ def page_in(language: str, content: Content) -> tuple[Page, list[str]]:
 def make_page(content: Content) -> Page:
     """Return the page's blocks."""
     spec, key = content.spec, content.key
-    sections = [
-        summary(content),
-        signature(content),
-        what_was_audited(content),
+    followed = content.planned_under is None  # earlier audits were read under the plan's pack
+    parts = [
         *statutory(content),
-        answers_and_validation(content),
-    ]
-    sections += [
         strata(content),
+        signature(content),
+        summary(content),
+        what_was_audited(content),
+        checklist(content),
+        law(content),
+        periods(content),
         experiment(content),
         leakage(content),
         metric_estimates(content),
         subgroup_aucs(content),
         margins(content),
-    ]
-    sections += [pairwise_answers(content), other_rate_tables(content)]
-    followed = content.planned_under is None  # earlier audits were read under the plan's pack
-    sections += [history(content)] if followed else []
-    sections += [decisions(content), unawareness(content), framework(content)]
-    sections += [
-        law(content),
-        checklist(content),
-        periods(content),
+        pairwise_answers(content),
+        other_rate_tables(content),
+        answers_and_validation(content),
+        history(content) if followed else None,
+        decisions(content),
+        unawareness(content),
+        framework(content),
         caveats(content),
         attempts(content),
         evidence(content),
         earlier_audits(content) if followed else None,
         terms(content),
     ]
+    sections = [section for section in parts if section is not None]
     return Page(
         title=t(content.title),
         subtitle=spec.title,
@@ -88,7 +89,7 @@ def make_page(content: Content) -> Page:
         ),
         badges=tuple(_badges(content)),
         status=_status(content),
-        sections=tuple(section for section in sections if section is not None),
+        sections=(verdict(content, sections), *sections),
         footer=text(
             t(
                 "Made by audit_lib from the archived artefacts of run {run}. Policy {policy} {version}.",
@@ -132,7 +133,7 @@ def _status(content: Content) -> Facts:
     if content.is_audit and content.policy.gate("validity") is not None:
         until = valid_until(content.policy, content.measured_at.date())
         dates += ((t("No use after"), text(f"{until:%Y-%m-%d}")),)
-    # The order of the strip: when, until when, what exactly, since when, by whom, from which run.
+    # The order of the strip: when, until when, what exactly, since when, by whom.
     return Facts(
         (
             (
@@ -140,18 +141,9 @@ def _status(content: Content) -> Facts:
                 text(t("{start:%Y-%m-%d} to {end:%Y-%m-%d}", start=window.start, end=window.end)),
             ),
             *dates,
-            (t("Planned"), text(f"{content.planned_at:%Y-%m-%d %H:%M} UTC")),
-            (t("Last run"), text(f"{content.scored_at:%Y-%m-%d %H:%M} UTC")),
             (t("Model"), text(model)),
-            (
-                t("Prompt template"),
-                text(code(content.prompt_digest[:12]))
-                if content.prompt_digest
-                else text(t("none: recorded")),
-            ),
             (t("In use since"), text(spec.report.distribution_date or t("never used, or not stated"))),
             (t("Auditor"), text(_auditor(content))),
-            (t("Spec"), text(code(content.key.spec_digest[:16]))),
         ),
         strip=True,
     )

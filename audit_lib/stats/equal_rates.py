@@ -14,11 +14,10 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import gammaln
+from scipy.special import gammaln, xlogy
 
 from audit_lib.errors import InputError, UndefinedMetricError
 from audit_lib.stats._checks import check_counts
-from audit_lib.stats._pair_roots import halves, largest_roots
 from audit_lib.stats.exact import fisher_exact
 from audit_lib.typed_json import as_json
 
@@ -32,6 +31,8 @@ PERMUTATIONS: Final = 1_999
 FEW_TABLES: Final = 20_000
 _PAIR_ENUMERATED: Final = 1_000_000
 """Tables with the same margins of which every one is looked at, of several categories and of two."""
+_LOOKED_UP: Final = 100_000
+"""The largest count whose product with its logarithm is kept."""
 TIE: Final = 1e-9
 _ENOUGH: Final = 0.2
 """The steps end at a p-value above it: later ones could make the others only smaller."""
@@ -130,7 +131,7 @@ def equal_rates(
         colours = n[chosen][order]
         rng = np.random.Generator(np.random.PCG64(seed))
         tables = rng.multivariate_hypergeometric(colours, int(x[chosen].sum()), permutations)
-        largest = np.sort(largest_roots(tables, colours))
+        largest = np.sort(_largest_roots(tables, colours))
         return told_by_draws(largest, evidence, lambda i: _by_pairs(x[chosen], n[chosen], i))
 
     evidence = _against(signed_roots(x[None, :], n)[0], x / n)
@@ -255,10 +256,28 @@ def signed_roots(x: NDArray[np.int64], n: NDArray[np.int64]) -> Floats:
     """
     k = n.size
     i, j = np.triu_indices(k, 1)
-    own = halves(x, n)
+    halves = _halves(x, n)
     roots = np.zeros((len(x), k, k))
-    roots[:, i, j], roots[:, j, i] = own, -own
+    roots[:, i, j], roots[:, j, i] = halves, -halves
     return roots
+
+
+def _halves(x: NDArray[np.int64], n: NDArray[np.int64]) -> Floats:
+    """Return the signed roots of the pairs (i, j), i < j, of several tables: shape (tables, pairs)."""
+    i, j = np.triu_indices(n.size, 1)
+    times_log = _times_log_of(n)
+    own = times_log(x) + times_log(n - x) - times_log(n)
+    both, all_ = x[:, i] + x[:, j], n[i] + n[j]
+    found = own[:, i] + own[:, j]
+    found -= times_log(both) + times_log(all_ - both) - times_log(all_)
+    found *= 2.0
+    roots = np.sqrt(np.maximum(found, 0.0, out=found), out=found)
+    return np.asarray(np.sign(x[:, j] * n[i] - x[:, i] * n[j]) * roots)
+
+
+def _largest_roots(x: NDArray[np.int64], n: NDArray[np.int64]) -> Floats:
+    """Return the largest root of each table: of each pair one of the two is positive."""
+    return np.asarray(np.abs(_halves(x, n)).max(axis=1))
 
 
 def largest_of_pairs(roots: Floats) -> Floats:
@@ -347,4 +366,23 @@ def every_table(x: NDArray[np.int64], n: NDArray[np.int64]) -> tuple[Floats, Flo
     ways = gammaln(n + 1.0) - gammaln(tables + 1.0) - gammaln(n - tables + 1.0)
     weight = ways.sum(axis=1)
     weight = np.exp(weight - weight.max())
-    return largest_roots(tables, n), np.asarray(weight / weight.sum(), dtype=np.float64)
+    return _largest_roots(tables, n), np.asarray(weight / weight.sum(), dtype=np.float64)
+
+
+def _times_log_of(n: NDArray[np.int64]) -> Callable[[NDArray[np.int64]], Floats]:
+    """Return c -> c log c for counts of the categories, and of two together: looked up where counts are small."""
+    most = int(n.max(initial=0)) * 2
+    if most > _LOOKED_UP:
+        return _times_log
+    known = _small_times_log()
+    return lambda counts: known[counts]
+
+
+@lru_cache(maxsize=1)
+def _small_times_log() -> Floats:
+    return _times_log(np.arange(_LOOKED_UP + 1))
+
+
+def _times_log(counts: ArrayLike) -> Floats:
+    values = np.asarray(counts, dtype=np.float64)
+    return np.asarray(xlogy(values, values))

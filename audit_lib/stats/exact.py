@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -247,14 +246,6 @@ def _given_margins(x1: int, n1: int, x2: int, n2: int) -> tuple[NDArray[np.int64
     deviation = (n1 * n2 * selected * (total - selected) / (total * total * max(total - 1, 1))) ** 0.5
     reach = int(40 * deviation) + 100
     low, high = max(low, min(mode - reach, x1)), min(high, max(mode + reach, x1))
-    return _between(low, high, mode, n1, selected, n2)
-
-
-@lru_cache(maxsize=8)
-def _between(
-    low: int, high: int, mode: int, n1: int, selected: int, n2: int
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Kept, since a table is tested again with one person moved, which leaves its margins as they are."""
     support = np.arange(low, high + 1)
     k = support[:-1].astype(np.float64)
     steps = np.log((selected - k) * (n1 - k)) - np.log((k + 1.0) * (n2 - selected + k + 1.0))
@@ -263,9 +254,7 @@ def _between(
     logs[at + 1 :] = np.cumsum(steps[at:])
     logs[:at] = -np.cumsum(steps[:at][::-1])[::-1]
     weights = np.exp(logs)
-    weights /= weights.sum()
-    support.flags.writeable = weights.flags.writeable = False
-    return support, weights
+    return support, weights / weights.sum()
 
 
 def _boschloo_less(x1: int, n1: int, x2: int, n2: int, midp: bool) -> tuple[float, float]:

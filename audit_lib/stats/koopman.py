@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -78,95 +78,66 @@ def koopman_statistic(ratio: Floats, x1: Floats, n1: Floats, x2: Floats, n2: Flo
     >>> koopman_statistic(np.array([2.94]), *counts).round(2).tolist()
     [3.84]
     """
+    total = n1 + n2
+    b = ratio * (n1 + x2) + (x1 + n2)
+    c = ratio * (x1 + x2)
+    # the smaller root of N p^2 - b p + c, in the form without cancellation
+    p1 = 2.0 * c / (b + np.sqrt(np.maximum(b * b - 4.0 * total * c, 0.0)))
+    p2 = np.minimum(p1 / ratio, 1.0)
+    variance = p1 * (1.0 - p1) / n1 + ratio * ratio * p2 * (1.0 - p2) / n2
+    distance = np.square(x1 / n1 - ratio * x2 / n2)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return _Pairs.of(x1, n1, x2, n2, np.zeros(1)).statistic(ratio)
-
-
-@dataclass(frozen=True, slots=True)
-class _Pairs:
-    """Counts of pairs, what the statistic needs of them at every ratio, and their critical values."""
-
-    n1: Floats
-    x2: Floats
-    n2: Floats
-    n1_x2: Floats
-    x1_n2: Floats
-    x1_x2: Floats
-    four_totals: Floats
-    rate: Floats
-    critical: Floats
-
-    @classmethod
-    def of(cls, x1: Floats, n1: Floats, x2: Floats, n2: Floats, critical: Floats) -> _Pairs:
-        return cls(n1, x2, n2, n1 + x2, x1 + n2, x1 + x2, 4.0 * (n1 + n2), x1 / n1, critical)
-
-    def take(self, places: NDArray[Any]) -> _Pairs:
-        return _Pairs(*(getattr(self, name)[places] for name in _Pairs.__slots__))
-
-    def statistic(self, ratio: Floats) -> Floats:
-        b = ratio * self.n1_x2 + self.x1_n2
-        c = ratio * self.x1_x2
-        # the smaller root of N p^2 - b p + c, in the form without cancellation
-        p1 = 2.0 * c / (b + np.sqrt(np.maximum(b * b - self.four_totals * c, 0.0)))
-        p2 = np.minimum(p1 / ratio, 1.0)
-        variance = p1 * (1.0 - p1) / self.n1 + ratio * ratio * p2 * (1.0 - p2) / self.n2
-        distance = np.square(self.rate - ratio * self.x2 / self.n2)
         found = distance / variance
-        if variance.min(initial=1.0) > 0.0:
-            return found
-        return np.asarray(np.where(variance > 0.0, found, np.where(distance == 0.0, 0.0, np.inf)))
-
-    def excess(self, ratio: Floats) -> Floats:
-        """Return how much the statistic's root is above the critical value.
-
-        It is near to a straight line where the statistic itself is a parabola.
-        """
-        found = np.sqrt(self.statistic(ratio))
-        found -= self.critical
-        return found
+    return np.asarray(np.where(variance > 0.0, found, np.where(distance == 0.0, 0.0, np.inf)))
 
 
 def _lower(x1: Floats, n1: Floats, x2: Floats, n2: Floats, z: Floats) -> Floats:
     # Where everybody is selected on both sides the equation has a solution in closed form, and no other that is stable.
     found = np.where((x1 == n1) & (x2 == n2), n1 / (n1 + z * z), 0.0)
     some = np.flatnonzero((x1 > 0) & ((x1 < n1) | (x2 < n2)))
-    a, n, b, m, critical = (one.ravel()[some] for one in (x1, n1, x2, n2, z))
-    pairs = _Pairs.of(a, n, b, m, critical)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    counts = tuple(one.ravel()[some] for one in (x1, n1, x2, n2))
+    critical = z.ravel()[some]
+
+    def excess(ratio: Floats, places: NDArray[np.int64]) -> Floats:
+        # Its root is near to a straight line where the statistic itself is a parabola.
+        return np.sqrt(koopman_statistic(ratio, *(one[places] for one in counts))) - critical[places]
+
+    a, n, b, m = counts
+    with np.errstate(divide="ignore"):
         high = np.where(b > 0, (a * m) / (n * b), 2.0 * m * a / n)
-        beyond = np.flatnonzero(b == 0)
-        while beyond.size:
-            beyond = beyond[pairs.take(beyond).excess(high[beyond]) > 0]
-            high[beyond] *= 2.0
-        low = high / 2.0
-        below = np.arange(some.size)
-        while below.size:
-            below = below[pairs.take(below).excess(low[below]) < 0]
-            low[below] /= 4.0
-        found.ravel()[some] = _roots(pairs, low, high)
+    beyond = np.flatnonzero(b == 0)
+    while beyond.size:
+        beyond = beyond[excess(high[beyond], beyond) > 0]
+        high[beyond] *= 2.0
+    low = high / 2.0
+    below = np.arange(some.size)
+    while below.size:
+        below = below[excess(low[below], below) < 0]
+        low[below] /= 4.0
+    found.ravel()[some] = _roots(excess, low, high)
     return found
 
 
-def _roots(pairs: _Pairs, low: Floats, high: Floats) -> Floats:
-    """Return the ratio of each pair between `low`, where its excess is not negative, and `high`, where not positive."""
+def _roots(f: Callable[[Floats, NDArray[np.int64]], Floats], low: Floats, high: Floats) -> Floats:
+    """Return a root of each function between `low`, where it is not negative, and `high`, where it is not positive."""
     found = np.empty(low.size)
     left = np.arange(low.size)
     x1, x2, step = high.copy(), low.copy(), np.full(low.size, 0.5)
-    f1, f2 = pairs.excess(x1), pairs.excess(x2)
+    f1, f2 = f(x1, left), f(x2, left)
     x3, f3 = x1, f1
     for _ in range(_STEPS):
         gap = np.abs(x2 - x1)
         done = (gap <= _CLOSE * x1) | (f1 == 0.0)
         if done.any():
             found[left[done]] = (x1 - f1 * ((x2 - x1) / (f2 - f1)))[done]
-            keep = np.flatnonzero(~done)
-            pairs, left, step, gap = pairs.take(keep), left[keep], step[keep], gap[keep]
+            keep = ~done
+            left, step, gap = left[keep], step[keep], gap[keep]
             x1, x2, x3, f1, f2, f3 = (one[keep] for one in (x1, x2, x3, f1, f2, f3))
             if not left.size:
                 return found
         nearest = np.minimum(0.5, 0.5 * _CLOSE * x1 / gap)
         x = x1 + np.clip(step, nearest, 1.0 - nearest) * (x2 - x1)
-        y = pairs.excess(x)
+        y = f(x, left)
         same = (y > 0) == (f1 > 0)
         x3, f3 = np.where(same, x1, x2), np.where(same, f1, f2)
         x2, f2 = np.where(same, x2, x1), np.where(same, f2, f1)
@@ -178,7 +149,8 @@ def _roots(pairs: _Pairs, low: Floats, high: Floats) -> Floats:
 
 def _next_step(x1: Floats, x2: Floats, x3: Floats, f1: Floats, f2: Floats, f3: Floats) -> Floats:
     """Return how far to go from x1 to x2: by inverse quadratic interpolation where that is safe, else half."""
-    xi, phi = (x1 - x2) / (x3 - x2), (f1 - f2) / (f3 - f2)
-    safe = (phi * phi < xi) & ((1.0 - phi) * (1.0 - phi) < 1.0 - xi)
-    step = f1 / (f2 - f1) * f3 / (f2 - f3) + (x3 - x1) / (x2 - x1) * f1 / (f3 - f1) * f2 / (f3 - f2)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        xi, phi = (x1 - x2) / (x3 - x2), (f1 - f2) / (f3 - f2)
+        safe = (phi * phi < xi) & ((1.0 - phi) * (1.0 - phi) < 1.0 - xi)
+        step = f1 / (f2 - f1) * f3 / (f2 - f3) + (x3 - x1) / (x2 - x1) * f1 / (f3 - f1) * f2 / (f3 - f2)
     return np.where(safe & np.isfinite(step), step, 0.5)

@@ -24,7 +24,9 @@ Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 
 _PART: Final = 1000
-"""Draws of one matrix product; the largest differences of the first of them say where to look among all others."""
+"""Draws of which the largest differences say where to look among all others."""
+_PRODUCT: Final = 1000
+"""Draws of one matrix product."""
 _HIGH: Final = 0.9
 """Below this level so many draws are among the largest that all are computed."""
 _SCREENED: Final = 2.0**-22
@@ -77,10 +79,8 @@ def normal_draws(k: int, draws: int, seed: int) -> Floats:
 
 @lru_cache(maxsize=4)
 def _single(k: int, draws: int, seed: int) -> Singles:
-    """Return the same in single precision and in parts: (part, estimate, draw of the part)."""
-    normals = _normals(k, draws, seed)
-    size = _PART if draws % _PART == 0 else draws
-    return np.ascontiguousarray(normals.reshape(k, -1, size).transpose(1, 0, 2), dtype=np.float32)
+    """Return the same, a row each draw, in single precision."""
+    return np.ascontiguousarray(_normals(k, draws, seed).T, dtype=np.float32)
 
 
 @lru_cache(maxsize=4)
@@ -89,7 +89,6 @@ def _reach(k: int, draws: int, seed: int) -> Floats:
     return np.asarray(np.sqrt(np.square(_normals(k, draws, seed)).sum(axis=0)))
 
 
-@lru_cache(maxsize=32)
 def _scales(k: int, df: float, draws: int, seed: int) -> Floats | None:
     """Draws of the common standard error over its expectation, by the generator that has made the normal ones."""
     if math.isinf(df):
@@ -97,9 +96,7 @@ def _scales(k: int, df: float, draws: int, seed: int) -> Floats | None:
     rng = np.random.Generator(np.random.PCG64(seed))
     _normals(k, draws, seed)
     rng.bit_generator.state = _stream(draws, seed).states[k - 1]
-    found = np.asarray(np.sqrt(rng.chisquare(df, draws) / df))
-    found.flags.writeable = False
-    return found
+    return np.asarray(np.sqrt(rng.chisquare(df, draws) / df))
 
 
 def drawn_quantile(v: Floats, level: float, df: float, draws: int, seed: int) -> float:
@@ -171,10 +168,7 @@ def _largest(v: Floats, normals: Floats) -> Floats:
 
 
 def _of_screened(v: Floats, df: float, level: float, largest: int, draws: int, seed: int) -> Floats:
-    """Compute in full the draws that single precision cannot tell to be above the quantile, or below.
-
-    Those that are above for certain stand as infinite in what is returned: how large they are is not asked.
-    """
+    """Compute in full the draws that single precision cannot tell to be below the largest."""
     k = v.shape[0]
     normals, scales = normal_draws(k, draws, seed), _scales(k, df, draws, seed)
     errors = np.full((k, k), np.inf)
@@ -183,73 +177,51 @@ def _of_screened(v: Floats, df: float, level: float, largest: int, draws: int, s
     lower = root(v)
     own = np.sqrt(np.square(lower).sum(axis=1))
     doubt = (k + 4) * _SCREENED * float(((own[:, None] + own) / errors).max())
-    reach = _reach(k, draws, seed)
-    furthest = doubt * float(reach.max()) / (1.0 if scales is None else float(scales.min()))
-    # In small products, which one processor takes on alone: in a large one several would wait for each other.
-    rough = np.asarray(lower.astype(np.float32) @ _single(k, draws, seed))
-    weights = (1.0 / errors).astype(np.float32)
+    rough = _rough(lower, k, draws, seed)
+    if scales is not None:
+        rough /= scales.astype(np.float32)[:, None]
     # A part of the draws tells where the quantile is, nearly; a bound a little below it leaves few draws to look at.
-    some = _of_pairs(rough[0], weights)
-    least = 0.97 * float(np.quantile(some if scales is None else some / scales[: some.size], level))
+    _, some_largest = _of_outlying(rough[:_PART], own, errors, 1e-30)
+    least = 0.97 * float(np.quantile(some_largest, level))
+    kept: NDArray[np.intp] | slice = slice(None)
     while least > 1.0:
-        places = _outlying(rough, own, errors, least, scales)
+        places, found = _of_outlying(rough, own, errors, least)
         if places.size >= largest:
-            part, draw = np.divmod(places, rough.shape[2])
-            found = _of_pairs(np.ascontiguousarray(rough[part, :, draw].T), weights)
-            apart = doubt * reach[places]
+            apart = doubt * _reach(k, draws, seed)[places]
             if scales is not None:
-                found, apart = found / scales[places], apart / scales[places]
-            bound = np.partition(found - apart, -largest)[-largest]
-            if bound - furthest >= least:
-                beyond = np.partition(found + apart, 1 - largest)[1 - largest] if largest > 1 else np.inf
-                above = found - apart > beyond
-                kept = places[(found + apart >= bound) & ~above]
-                exact = _largest(v, normals[:, kept])
-                exact = exact if scales is None else exact / scales[kept]
-                return np.concatenate([exact, np.full(np.count_nonzero(above), np.inf)])
+                apart /= scales[places]
+            bound = np.partition(found - apart, places.size - largest)[places.size - largest]
+            if bound - float(apart.max()) >= least:
+                kept = places[found + apart >= bound]
+                break
         least *= 0.94
-    exact = _largest(v, normals)
-    return exact if scales is None else exact / scales
+    exact = _largest(v, normals[:, kept])
+    return exact if scales is None else exact / scales[kept]
 
 
-def _of_pairs(z: Singles, weights: Singles) -> Floats:
-    """Return the largest absolute difference of all pairs of rows, times their weights, of each column."""
-    found = np.zeros(z.shape[1], np.float32)
-    for i in range(len(z) - 1):
-        differences = z[i + 1 :] - z[i]
-        np.abs(differences, out=differences)
-        differences *= weights[i, i + 1 :, None]
-        np.maximum(found, differences.max(axis=0), out=found)
-    return found.astype(np.float64)
+def _rough(lower: Floats, k: int, draws: int, seed: int) -> Singles:
+    """Return the draws of the estimates, a row each draw, in single precision."""
+    normals = _single(k, draws, seed)
+    # In small products, which one processor takes on alone: in a large one several would wait for each other.
+    parts = normals.reshape(-1, _PRODUCT, k) if draws % _PRODUCT == 0 else normals
+    return np.asarray((parts @ lower.T.astype(np.float32)).reshape(draws, k))
 
 
-def _outlying(
-    z: Singles, own: Floats, errors: Floats, least: float, scales: Floats | None
-) -> NDArray[np.intp]:
-    """Return the draws of which two estimates may differ by `least` standard errors or more.
+def _of_outlying(z: Singles, own: Floats, errors: Floats, least: float) -> tuple[NDArray[np.intp], Floats]:
+    """Return the draws of which two estimates differ by `least` standard errors or more, and the largest difference.
 
-    Each estimate has a distance from 0, so that those of two add up to no more than `least` of their standard errors.
-    Where two differ by so much, the furthest above 0 and the furthest below it, in their distances, are 1 or more on
-    average, by whatever weights the distances give them.
+    Of two estimates that differ so much one is far from 0 itself, so that nothing else is looked at.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         shares = np.where(np.isfinite(errors), errors * own[:, None] / (own[:, None] + own), np.inf)
-    far = shares.min(axis=1) * least * (1.0 - 1e-5)
-    known = far[np.isfinite(far)]
-    most = float(known.max() / (known.max() + known.min()))
-    with np.errstate(divide="ignore"):
-        near = np.where(far > 0.0, 1.0 / far, 0.0).astype(np.float32)
-    high, low = np.zeros((2, z.shape[0], z.shape[2]), np.float32)
-    own_near = np.empty_like(high)
-    for i, one in enumerate(near):
-        np.multiply(z[:, i], one, out=own_near)
-        np.maximum(high, own_near, out=high)
-        np.minimum(low, own_near, out=low)
-    np.negative(low, out=low)
-    mean = np.maximum(high, low)
-    mean *= np.float32(most)
-    mean += np.minimum(high, low, out=high) * np.float32(1.0 - most)
-    return np.flatnonzero(mean.ravel() >= (1.0 if scales is None else scales.astype(np.float32)))
+    far = np.where(own > 0.0, shares.min(axis=1), np.inf) * least * (1.0 - 1e-5)
+    draw, place = np.nonzero(np.abs(z) >= far.astype(np.float32))
+    differences = np.abs(z[draw] - z[draw, place][:, None])
+    differences *= (1.0 / errors).astype(np.float32)[place]
+    found = np.zeros(len(z), np.float32)
+    np.maximum.at(found, draw, differences.max(axis=1))
+    places = np.flatnonzero(found >= np.float32(least))
+    return places, found[places].astype(np.float64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,13 +295,13 @@ def pair_errors(v: Floats) -> dict[tuple[int, int], float]:
     >>> pair_errors(np.array([[2.0, 0.0], [0.0, 2.0]]))
     {(0, 1): 2.0}
     """
-    i, j = np.triu_indices(v.shape[0], 1)
-    own = v.diagonal()
-    variance = own[i] + own[j] - 2 * v[i, j]
-    # what is left after cancellation in the last digits is not a variance
-    floor = 1e-12 * np.maximum(own[i], own[j])
-    errors = np.where(variance > floor, np.sqrt(np.maximum(variance, 0.0)), 0.0)
-    return dict(zip(combinations(range(v.shape[0]), 2), errors.tolist(), strict=True))
+    errors = {}
+    for i, j in combinations(range(v.shape[0]), 2):
+        variance = v[i, i] + v[j, j] - 2 * v[i, j]
+        # what is left after cancellation in the last digits is not a variance
+        floor = 1e-12 * max(v[i, i], v[j, j])
+        errors[i, j] = math.sqrt(variance) if variance > floor else 0.0
+    return errors
 
 
 def root(v: Floats) -> Floats:
@@ -351,6 +323,6 @@ def root(v: Floats) -> Floats:
         rest = v[j, j] - float(np.square(lower[j, :j]).sum())
         if rest > 1e-12 * v[j, j]:
             lower[j, j] = math.sqrt(rest)
-            done = (lower[j + 1 :, :j] * lower[j, :j]).sum(axis=1)
-            lower[j + 1 :, j] = (v[j + 1 :, j] - done) / lower[j, j]
+            for i in range(j + 1, k):
+                lower[i, j] = (v[i, j] - float((lower[i, :j] * lower[j, :j]).sum())) / lower[j, j]
     return lower

@@ -130,10 +130,10 @@ def simultaneous_ratios(
     return AllRatios(pairs=tuple(pairs), to_highest=to_highest(low, high, k, level), critical_value=critical)
 
 
-def critical_of_ratios(
+def ratios_to_the_highest(
     selected: Sequence[int], totals: Sequence[int], level: float = 0.95, *, draws: int = DRAWS, seed: int = 0
-) -> float:
-    """Return the critical value of `simultaneous_ratios`, for who finds the limits of several tables together.
+) -> tuple[Interval, ...]:
+    """Return what `simultaneous_ratios` says of each category over the highest, and make nothing of single pairs.
 
     Parameters
     ----------
@@ -152,10 +152,11 @@ def critical_of_ratios(
     Examples
     --------
     >>> counts = [48, 30, 24], [60, 50, 48]
-    >>> critical_of_ratios(*counts) == simultaneous_ratios(*counts).critical_value
+    >>> ratios_to_the_highest(*counts) == simultaneous_ratios(*counts).to_highest
     True
     """
-    return _critical(selected, totals, level, draws, seed)[1]
+    counts, critical = _critical(selected, totals, level, draws, seed)
+    return to_highest(*_limits(counts, critical), len(counts), level)
 
 
 def _critical(

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from audit_lib.measure.statutory.intervals import AMONG, Clusters, counted_rows, ratio_intervals
+from audit_lib.measure.statutory.intervals import AMONG, Clusters
 from audit_lib.metrics.impact import impact_ratios
 from audit_lib.results import Interval, Undefined
-from audit_lib.stats import ClusteredRates, ratio_of_proportions, simultaneous_ratios
+from audit_lib.stats import ClusteredRates
 
 LABELS = ("a", "b", "c")
 
@@ -43,29 +43,3 @@ def test_where_the_highest_rate_is_not_told_nobody_is_held_against_another(place
     clusters, rows = table(large=0)
     assert clusters.to_highest(rows) == {}
     assert isinstance(clusters.ratio(rows[place], rows[0]), Undefined)
-
-
-def test_tables_whose_limits_are_found_together_have_those_that_each_has_alone() -> None:
-    """Of people, of clusters, of one category and of nobody selected; in any order."""
-    counted = [
-        {"a": (48, 60), "b": (30, 50), "c": (24, 48)},
-        {"a": (3, 9)},
-        {"a": (0, 9), "b": (0, 8)},
-        {"a": (0, 9), "b": (7, 7), "c": (2, 30), "d": (900, 1000)},
-    ]
-    clusters, rows = table(large=2)
-    asked = [(clusters, rows, rows[0])]
-    for counts in counted:
-        own = counted_rows(counts)
-        alone = Clusters(unit="application", places={}, rates=None, units=9, level=0.9)
-        asked.append((alone, own, max(own, key=lambda row: row.selected / row.total)))
-    together = ratio_intervals(asked)
-    assert together == [ratio_intervals([one])[0] for one in asked]
-    assert together[::-1] == ratio_intervals(asked[::-1])
-    for counts, found, (_, _, top) in zip(counted, together[1:], asked[1:], strict=True):
-        for label, interval in found.fixed.items():
-            expected = ratio_of_proportions(*counts[label], *counts[str(top.category)], 0.9, method="koopman")
-            assert (interval.low, interval.high) == (expected.low, expected.high)
-        if len(counts) > 1:
-            expected = simultaneous_ratios(*map(list, zip(*counts.values(), strict=True)), 0.9).to_highest
-            assert found.to_highest == dict(zip(counts, expected, strict=True))

@@ -91,12 +91,14 @@ def test_gaps_of_groups_that_are_not_perceived_are_marked_and_explained(tmp_path
     assert "Black against White" in marked and "\N{MINUS SIGN}" in marked, (
         "a gap that may be none, of a race not seen"
     )
-    women = differences[differences.index('<tr><th scope="row">female against male') :]
+    women = differences[
+        differences.index('<tr role="row"><th scope="row" role="rowheader">female against male') :
+    ]
     assert "not perceived" not in women[: women.index("</tr>")], (
         "a difference is there, whatever the model says"
     )
     effects = page[page.index('id="experiment"') :]
-    women = effects[effects.index('<tr><th scope="row">female against male') :]
+    women = effects[effects.index('<tr role="row"><th scope="row" role="rowheader">female against male') :]
     women = women[: women.index("</tr>")]
     assert "not named as meant" in women and "uninterpretable" not in women and "to +" in women
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from fractions import Fraction
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,12 @@ from typing import Any
 import pytest
 
 from audit_lib.check import check_report
-from audit_lib.documents.metrics import Findings, TestFamily
+from audit_lib.documents.metrics import TestFamily
 from audit_lib.plan.power_limits import SIMULATED, THESE_NAMES, of_names
-from audit_lib.report.blocks import Bullets, Figures, Section
+from audit_lib.report.blocks import Bullets, Figures, FindingList, Heading, Paragraph, Section
 from audit_lib.report.content import Content, gather
 from audit_lib.report.document import make_document
+from audit_lib.report.findings import RatioFinding, findings_of
 from audit_lib.report.html import render_html
 from audit_lib.report.page import make_page
 from audit_lib.report.sections import statutory
@@ -24,6 +26,7 @@ from audit_lib.report.sections.rate_charts import ratios_chart
 from audit_lib.report.sections.rate_table import rate_table
 from audit_lib.report.sections.summary import leaders, summary
 from audit_lib.report.sections.uncertainty import uncertainty_table
+from audit_lib.report.sections.verdict import verdict
 from audit_lib.report.tables import tables_csv
 from audit_lib.report.text import tables_text
 from tests.inputs import recorded_rows, write_jsonl
@@ -88,30 +91,84 @@ def words(section: Section | None, kind: type[Any]) -> list[str]:
     return ["".join(run.text for run in block.text)]
 
 
+def verdict_of(content: Content) -> Section:
+    return verdict(content, make_page(content).sections)
+
+
+def listed(section: Section) -> dict[str, list[str]]:
+    """The findings of each heading, in order."""
+    found: dict[str, list[str]] = {}
+    heading = ""
+    for block in section.blocks:
+        if isinstance(block, Heading):
+            heading = block.text
+            found[heading] = []
+        elif isinstance(block, FindingList):
+            found[heading] += ["".join(run.text for run in item.text) for item in block.items]
+    return found
+
+
 def test_what_stands_after_the_adjustment_is_named_first(content: Content) -> None:
-    first = words(summary(content), Bullets)[0]
     family = content.metrics.multiplicity
     assert isinstance(family, TestFamily)
-    remain = family.findings.holm
-    assert remain >= 1
-    start = f"Below 0.05 once adjusted for {family.family_size} tests. "
-    assert first.startswith(f"{start}{remain}: ")
+    assert family.findings.holm >= 1
+    heading, first = next(iter(listed(verdict_of(content)).items()))
+    assert heading == f"Differences shown: {family.findings.holm}"
     table = next(t for t in content.headline if t.family == "sex")
     women, men = table.row("Female"), table.row("Male")
     expected = (
-        f"{women.label} ({women.selected} of {women.n}) against {men.label} ({men.selected} of {men.n}), "
-        f"selection rates, all positions together, ratio {float(women.ratio):.3f}, adjusted p "  # type: ignore[arg-type]
+        f"{women.label}: ratio {float(women.ratio):.3f}. {women.selected} of {women.n} against {men.selected} of "  # type: ignore[arg-type]
+        f"{men.n} ({men.label}), all positions together. 95% interval "
     )
-    assert expected in first
-    assert first.count("adjusted p ") == min(3, remain)
-    assert ("more." in first) == (remain > 3)
+    assert any(one.startswith(expected) and "(adjusted p " in one for one in first)
+    assert len(first) == min(4, family.findings.holm)
+    ratios = [float(one.split("ratio ")[1].split(". ")[0]) for one in first]
+    assert all(ratio < 0.8 for ratio in ratios)
 
 
-def test_nothing_is_named_where_nothing_stands(content: Content) -> None:
-    findings = Findings(unadjusted=1, holm=0)
-    family = replace(content.metrics.multiplicity, findings=findings)  # type: ignore[arg-type, call-arg]
-    none = replace(content, metrics=replace(content.metrics, multiplicity=family))
-    assert not any("once adjusted for" in item for item in words(summary(none), Bullets))
+def test_every_comparison_of_the_audit_is_in_one_place_of_the_verdict(content: Content) -> None:
+    found = findings_of(content)
+    headline = [(t, row) for t in content.headline for row in t.rows if row.label != t.comparator]
+    of_whole = [
+        one for one in (*found.shown, *found.open) if isinstance(one, RatioFinding) and not one.table.stratum
+    ]
+    compared = [row for _, row in headline if isinstance(row.ratio, Fraction)]
+    assert len(of_whole) + found.equivalent == len(compared)
+    assert sum(found.not_computed.values()) == len(headline) - len(compared)
+
+
+def test_a_finding_on_too_few_people_is_open_and_counted(content: Content) -> None:
+    found = findings_of(content)
+    rare = [one for one in found.open if isinstance(one, RatioFinding) and one.row.label.endswith("Rare")]
+    assert len(rare) == 2 and all(one.few and one.ratio == 0 for one in rare)
+    assert found.open[-1] in rare, "they come last, whatever their ratio"
+    texts = ["".join(r.text for r in b.text) for b in verdict_of(content).blocks if isinstance(b, Paragraph)]
+    assert any(
+        "2 of all these rest on fewer than 5 people in one of their two groups." in one for one in texts
+    )
+
+
+def test_nothing_is_named_where_nothing_stands(tmp_path: Path) -> None:
+    rows = people(60)
+    for number, row in enumerate(rows):
+        row["race"], row["recorded_selected"] = "White", number // 2 % 10 < (5 if number % 2 else 6)
+    section = verdict_of(audit(tmp_path, rows))
+    assert next(iter(listed(section).items())) == ("Differences shown: 0", [])
+    texts = ["".join(r.text for r in b.text) for b in section.blocks if isinstance(b, Paragraph)]
+    assert "No difference is shown. That is not to say that there is none." in texts
+    assert any(one.startswith("Open is no sign of equal treatment") for one in texts)
+    assert not any("no bias" in one.lower() for one in texts)
+
+
+def test_each_finding_leads_to_a_section_of_the_page_and_has_a_bar_with_its_number(content: Content) -> None:
+    page = make_page(content)
+    ids = {section.id: section.title for section in page.sections}
+    items = [item for b in page.sections[0].blocks if isinstance(b, FindingList) for item in b.items]
+    assert items
+    for item in items:
+        assert item.link is not None and ids[item.link[1].removeprefix("#")] == item.link[0]
+        said = "".join(run.text for run in item.text).split("ratio ")[1].split(". ")[0]
+        assert f">{said}</text></svg>" in item.picture
 
 
 def test_a_ratio_of_few_people_does_not_lead_and_is_counted(content: Content) -> None:

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import itertools
-from fractions import Fraction
 from itertools import combinations
 from math import log
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.stats import binom, hypergeom, norm
 
 from audit_lib.errors import InputError, UndefinedMetricError
 from audit_lib.stats import ClusteredRates, clustered_equal_rates, equal_rates
-from audit_lib.stats.equal_rates import every_table
 
 
 def root(a: int, n: int, b: int, m: int) -> float:
@@ -31,23 +26,6 @@ def root(a: int, n: int, b: int, m: int) -> float:
 
 def largest(x: list[int], n: list[int]) -> float:
     return max(root(x[i], n[i], x[j], n[j]) for i, j in combinations(range(len(n)), 2))
-
-
-@settings(max_examples=80, deadline=None)
-@given(n=st.lists(st.integers(1, 6), min_size=2, max_size=4), data=st.data())
-def test_the_largest_of_every_table_is_that_of_its_pairs(n: list[int], data: st.DataObject) -> None:
-    """Term by term; of tables in which all rates are equal it is nothing at all."""
-    x = [data.draw(st.integers(0, most)) for most in n]
-    found = every_table(np.array(x), np.array(n))
-    assert found is not None
-    n = sorted(n)
-    counts = itertools.product(*(range(most + 1) for most in n))
-    tables = [one for one in counts if sum(one) == sum(x)]
-    expected = [
-        0.0 if len({Fraction(a, b) for a, b in zip(one, n, strict=True)}) == 1 else largest(list(one), n)
-        for one in tables
-    ]
-    assert sorted(found[0].tolist()) == pytest.approx(sorted(expected), rel=1e-6, abs=0.0)
 
 
 @pytest.mark.parametrize(("x", "n"), [((20, 40), (100, 100)), ((3, 9), (7, 30)), ((0, 6), (9, 12))])

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +24,7 @@ from audit_lib.stats.equal_rates import equal_rates
 from audit_lib.stats.exact import fisher_exact
 from audit_lib.stats.intervals import ratio_of_proportions, wilson
 from audit_lib.stats.koopman import koopman_limits
-from audit_lib.stats.ratios import critical_of_ratios, to_highest
+from audit_lib.stats.ratios import ratios_to_the_highest
 from audit_lib.translation import mark
 
 AMONG: Final = mark(
@@ -139,14 +138,52 @@ class Clusters:
         except UndefinedMetricError as error:
             return Undefined(str(error))
 
+    def ratios(self, rows: Sequence[ImpactRow], top: ImpactRow) -> dict[str, Interval | Undefined]:
+        """Return `ratio` of several rows, by category."""
+        if self.rates is not None:
+            return {str(row.category): self.ratio(row, top) for row in rows}
+        low, high = koopman_limits(
+            [row.selected for row in rows],
+            [row.total for row in rows],
+            top.selected,
+            top.total,
+            z_quantile(self.level),
+        )
+        return {
+            str(row.category): Interval(
+                low=a, high=b, level=self.level, method="Koopman score", kind="conditional"
+            )
+            for row, a, b in zip(rows, low.tolist(), high.tolist(), strict=True)
+        }
+
     def to_highest(self, rows: Sequence[ImpactRow]) -> dict[str, Interval]:
         """Simultaneous intervals of each rate over the highest, by category; none where they do not exist.
 
         Categories whose clusters tell no spread have none, and are left out of what the others are compared with; if
         the highest rate is one of them, nobody has any.
         """
-        (found,) = ratio_intervals([(self, rows, None)])
-        return found.to_highest
+        kept = [row for row in rows if self._told(row)]
+        if len(kept) < 2 or max(rows, key=_exact_rate) not in kept:
+            return {}
+        try:
+            if self.rates is None:
+                found = ratios_to_the_highest(
+                    [row.selected for row in kept], [row.total for row in kept], self.level
+                )
+            else:
+                found = self.rates.take([self._place(row) for row in kept]).ratios(self.level).to_highest
+        except UndefinedMetricError:
+            return {}
+        named = {str(row.category): interval for row, interval in zip(kept, found, strict=True)}
+        if len(kept) == len(rows):
+            return named
+        return {label: replace(interval, method=AMONG) for label, interval in named.items()}
+
+    def to_highest_of(self, counts: Mapping[str, tuple[int, int]]) -> dict[str, Interval]:
+        """Return the same for categories by their label: people selected, and all."""
+        selected: dict[Hashable, int] = {label: pair[0] for label, pair in counts.items()}
+        totals: dict[Hashable, int] = {label: pair[1] for label, pair in counts.items()}
+        return self.to_highest(impact_ratios(selected, totals).rows)
 
     def equal_rates(self, rows: Sequence[ImpactRow], seed: int) -> TableTests:
         """Test that all rates are equal, and whether each could be the highest.
@@ -176,8 +213,7 @@ class Clusters:
         tests |= {label: replace(table, name=PICKED, p_value=nothing, statistic=nothing) for label in alone}
         return TableTests(table=table, rows=tests)
 
-    def tells(self, row: ImpactRow) -> bool:
-        """Return whether the clusters of a category tell its spread."""
+    def _told(self, row: ImpactRow) -> bool:
         try:
             if self.rates is not None:
                 self.rates.require(self._place(row))
@@ -213,107 +249,6 @@ class Clusters:
 
     def _place(self, row: ImpactRow) -> int:
         return self.places[str(row.category)]
-
-
-class RatioIntervals(NamedTuple):
-    """Intervals of the ratios of one table, by category."""
-
-    fixed: dict[str, Interval | Undefined]
-    """With the comparator held fixed; none of the comparator itself."""
-    to_highest: dict[str, Interval]
-    """As `Clusters.to_highest`."""
-
-
-def ratio_intervals(
-    tables: Sequence[tuple[Clusters, Sequence[ImpactRow], ImpactRow | None]],
-) -> list[RatioIntervals]:
-    """Return the intervals of several tables, whose limits are found together.
-
-    Parameters
-    ----------
-    tables : sequence of (Clusters, sequence of ImpactRow, ImpactRow or None)
-        Of each the rows that have a ratio, and the comparator; None where no interval that holds it fixed is wanted.
-    """
-    asked = [_Asked(clusters, rows, top) for clusters, rows, top in tables]
-    wanted = [one.pairs() for one in asked]
-    low, high = koopman_limits(*np.concatenate([np.zeros((5, 0)), *wanted], axis=1))
-    ends = np.cumsum([pairs.shape[1] for pairs in wanted]).tolist()
-    starts = [0, *ends][:-1]
-    return [
-        one.read(low[start:end], high[start:end]) for one, start, end in zip(asked, starts, ends, strict=True)
-    ]
-
-
-def counted_rows(counts: Mapping[str, tuple[int, int]]) -> tuple[ImpactRow, ...]:
-    """Return the rows of categories by their label: people selected, and all."""
-    selected: dict[Hashable, int] = {label: pair[0] for label, pair in counts.items()}
-    totals: dict[Hashable, int] = {label: pair[1] for label, pair in counts.items()}
-    return impact_ratios(selected, totals).rows
-
-
-class _Asked:
-    """The pairs of one table whose limits are wanted: those with the comparator first, then all of the categories."""
-
-    def __init__(self, clusters: Clusters, rows: Sequence[ImpactRow], top: ImpactRow | None) -> None:
-        self.clusters, self.rows, self.top = clusters, rows, top
-        self.others = [] if top is None else [row for row in rows if row is not top]
-        self.kept = [row for row in rows if clusters.tells(row)]
-        self.critical: float | None = None
-        if len(self.kept) > 1 and max(rows, key=_exact_rate) in self.kept and clusters.rates is None:
-            with suppress(UndefinedMetricError):
-                selected, totals = zip(*((row.selected, row.total) for row in self.kept), strict=True)
-                self.critical = critical_of_ratios(selected, totals, clusters.level)
-
-    def pairs(self) -> NDArray[np.float64]:
-        """Return selected and total of either side, and the critical value: a column each pair."""
-        if self.clusters.rates is not None:
-            return np.zeros((5, 0))
-        own = np.array([(row.selected, row.total) for row in self.others], dtype=np.float64).reshape(-1, 2).T
-        over = (0, 0) if self.top is None else (self.top.selected, self.top.total)
-        alone = np.stack(
-            [*own, *(np.full(own.shape[1], one) for one in (*over, z_quantile(self.clusters.level)))]
-        )
-        if self.critical is None:
-            return alone
-        x, n = np.array([(row.selected, row.total) for row in self.kept], dtype=np.float64).T
-        i, j = np.triu_indices(x.size, 1)
-        return np.hstack([alone, np.stack([x[i], n[i], x[j], n[j], np.full(i.size, self.critical)])])
-
-    def read(self, low: NDArray[np.float64], high: NDArray[np.float64]) -> RatioIntervals:
-        """Return the intervals, given the limits of the pairs."""
-        clusters, count = self.clusters, len(self.others)
-        if clusters.rates is not None:
-            top = self.top
-            fixed = (
-                {} if top is None else {str(row.category): clusters.ratio(row, top) for row in self.others}
-            )
-            return RatioIntervals(fixed, self._by_clusters(clusters.rates))
-        fixed = {
-            str(row.category): Interval(
-                low=a, high=b, level=clusters.level, method="Koopman score", kind="conditional"
-            )
-            for row, a, b in zip(self.others, low[:count].tolist(), high[:count].tolist(), strict=True)
-        }
-        if self.critical is None:
-            return RatioIntervals(fixed, {})
-        return RatioIntervals(
-            fixed, self._named(to_highest(low[count:], high[count:], len(self.kept), clusters.level))
-        )
-
-    def _by_clusters(self, rates: ClusteredRates) -> dict[str, Interval]:
-        if len(self.kept) < 2 or max(self.rows, key=_exact_rate) not in self.kept:
-            return {}
-        places = [self.clusters.places[str(row.category)] for row in self.kept]
-        try:
-            return self._named(rates.take(places).ratios(self.clusters.level).to_highest)
-        except UndefinedMetricError:
-            return {}
-
-    def _named(self, found: Sequence[Interval]) -> dict[str, Interval]:
-        named = {str(row.category): interval for row, interval in zip(self.kept, found, strict=True)}
-        if len(self.kept) == len(self.rows):
-            return named
-        return {label: replace(interval, method=AMONG) for label, interval in named.items()}
 
 
 def _exact_rate(row: ImpactRow) -> Fraction:

@@ -6,7 +6,7 @@ is resolved comes from the policy.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -19,7 +19,7 @@ from audit_lib.measure.inference import none_answered
 from audit_lib.measure.rows.scored import Rows
 from audit_lib.measure.sides import decision_unit, score_unit
 from audit_lib.measure.statutory.categories import category_of
-from audit_lib.measure.statutory.intervals import Clusters, RatioIntervals, TableTests, ratio_intervals
+from audit_lib.measure.statutory.intervals import Clusters, TableTests
 from audit_lib.measure.statutory.population_median import MedianSample
 from audit_lib.measure.statutory.rate_details import ITSELF, adverse_impact, bounds
 from audit_lib.metrics.impact import ImpactRatios, ImpactRow, impact_ratios
@@ -78,7 +78,7 @@ def rate_tables(
         )
         for levels, where in rows.profiles()
     ]
-    counted = []
+    tables = []
     for family in policy.families:
         if not set(family.attributes) <= set(mapping):
             continue
@@ -115,11 +115,9 @@ def rate_tables(
             clusters=clusters, context=context,
             median=None if sample is None else MedianSample.of(rows, sample, of_profile, labels, unit),
         )  # fmt: skip
-        counted.append(_Counted.of(sheet, counts))
-    return [
-        replace(table, larger=_larger(one.sheet, table, one.counts))
-        for one, table in zip(counted, _tables(counted), strict=True)
-    ]
+        table = _table(sheet, counts)
+        tables.append(replace(table, larger=_larger(sheet, table, counts)))
+    return tables
 
 
 class CategoryCount(NamedTuple):
@@ -181,62 +179,34 @@ def _larger(sheet: _Sheet, table: ClusteredTable, counts: list[CategoryCount]) -
     ]
     if top is None or top.n >= least or len(enough) < 2:
         return None
-    (found,), share = (
-        _tables([_Counted.of(sheet, enough)]),
-        {row.label: row.share_of_data for row in table.rows},
-    )
+    found, share = _table(sheet, enough), {row.label: row.share_of_data for row in table.rows}
     kept = tuple(replace(row, share_of_data=share[row.label]) for row in found.rows)
     return replace(found, total=table.total, rows=kept)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Counted:
-    """The counts of a table, and what follows from them without any interval."""
-
-    sheet: _Sheet
-    counts: list[CategoryCount]
-    base: int
-    excluded: Mapping[str, str]
-    law: ImpactRatios
-    top: ImpactRow | None
-    compared: list[ImpactRow]
-
-    @classmethod
-    def of(cls, sheet: _Sheet, counts: list[CategoryCount]) -> _Counted:
-        policy = sheet.policy
-        total = sum(count.n for count in counts)
-        base = total + sheet.unknown if policy.switch("exclusion_base").value == "all" else total
-        excluded = _excluded(sheet.spec, policy, counts, base, whole=not sheet.rows.levels)
-        law = impact_ratios(
-            {count.category.label: count.selected for count in counts},
-            {count.category.label: count.n for count in counts},
-            exclude=excluded,
-            compare_excluded=policy.switch("comparator").value == "highest_of_all",
-        )
-        top = law[law.comparators[0]] if law.comparators else None
-        compared = [row for row in law.rows if row is top or not isinstance(row.ratio, Undefined)]
-        return cls(
-            sheet=sheet, counts=counts, base=base, excluded=excluded, law=law, top=top, compared=compared
-        )
-
-
-def _tables(counted: Sequence[_Counted]) -> list[ClusteredTable]:
-    asked = [(one.sheet.clusters, one.compared, one.top) for one in counted]
-    return [_table(one, found) for one, found in zip(counted, ratio_intervals(asked), strict=True)]
-
-
-def _table(one: _Counted, intervals: RatioIntervals) -> ClusteredTable:
-    sheet, law, top = one.sheet, one.law, one.top
+def _table(sheet: _Sheet, counts: list[CategoryCount]) -> ClusteredTable:
+    policy, clusters = sheet.policy, sheet.clusters
+    total = sum(count.n for count in counts)
+    base = total + sheet.unknown if policy.switch("exclusion_base").value == "all" else total
+    excluded = _excluded(sheet.spec, policy, counts, base, whole=not sheet.rows.levels)
+    law = impact_ratios(
+        {count.category.label: count.selected for count in counts},
+        {count.category.label: count.n for count in counts},
+        exclude=excluded,
+        compare_excluded=policy.switch("comparator").value == "highest_of_all",
+    )
+    top = law[law.comparators[0]] if law.comparators else None
+    compared = [row for row in law.rows if row is top or not isinstance(row.ratio, Undefined)]
     seed = derive_seed(sheet.spec.seed, "measure", "equal_rates")
     population = (
         {}
         if sheet.median is None or top is None
-        else sheet.median.to_highest(one.compared, top, sheet.spec.measure.level)
+        else sheet.median.to_highest(compared, top, sheet.spec.measure.level)
     )
     picked = Picked(
-        fixed=intervals.fixed,
-        intervals=intervals.to_highest,
-        tests=sheet.clusters.equal_rates(one.compared, seed),
+        fixed={} if top is None else clusters.ratios([row for row in compared if row is not top], top),
+        intervals=clusters.to_highest(compared),
+        tests=clusters.equal_rates(compared, seed),
         population=population,
     )
     nobody = Undefined(_no_comparator(sheet.kind, law))
@@ -244,15 +214,15 @@ def _table(one: _Counted, intervals: RatioIntervals) -> ClusteredTable:
         kind=sheet.kind,
         family=sheet.family,
         stratum=dict(sheet.rows.levels),
-        total=sum(count.n for count in one.counts),
+        total=total,
         unknown=sheet.unknown,
         comparator=nobody if top is None else str(top.category),
         rows=tuple(
-            _row(sheet, count, law, top or nobody, base=one.base, excluded=one.excluded, picked=picked)
-            for count in one.counts
+            _row(sheet, count, law, top or nobody, base=base, excluded=excluded, picked=picked)
+            for count in counts
         ),
         equal_rates=picked.tests.table if top is not None else nobody,
-        clusters=sheet.clusters,
+        clusters=clusters,
         **sheet.context,
     )
 

@@ -7,9 +7,22 @@ from fractions import Fraction
 from typing import Final
 
 from audit_lib.documents.statuses import STATUSES
-from audit_lib.documents.validation import VariationCompleteness
+from audit_lib.documents.validation import Expected, VariationCompleteness
 from audit_lib.figures import Dot, dot_chart, score_boxes
-from audit_lib.report.blocks import Block, Cell, Chart, Column, Fold, Paragraph, Row, Section, Table, text
+from audit_lib.report.blocks import (
+    Block,
+    Cell,
+    Chart,
+    Column,
+    Fold,
+    Paragraph,
+    Row,
+    Section,
+    Table,
+    code,
+    filled,
+    text,
+)
 from audit_lib.report.content import Content, in_words
 from audit_lib.report.numbers import UNDEFINED, count, half_up, percent
 from audit_lib.report.sections.estimates import variation_in_words
@@ -75,7 +88,10 @@ def answers_and_validation(content: Content) -> Section:
         lead.append(t("So are those of controls, other prompts and tasks, and manipulation checks."))
     blocks: list[Block] = [Paragraph(text(" ".join(lead)))]
     blocks += [chart] if (chart := _missing_chart(content)) else []
-    blocks.append(_missing(content))
+    answers, rows = _missing(content), content.metrics.rows
+    blocks.append(
+        Fold(t("Answers by group: none is missing"), (answers,)) if rows.answered == rows.total else answers
+    )
     if beside:
         blocks.append(_beside(content, beside))
     blocks += bounds(content)
@@ -247,33 +263,54 @@ def _scores(content: Content) -> Fold:
 
 
 def _validation(content: Content) -> Fold:
-    validation = content.validation
-    rows = []
-    for suite in validation.suites:
-        for e in suite.expectations:
-            observed = ", ".join(
-                t(_OBSERVED[key], value=t(value) if value == _HIDDEN else value)
-                if key in _OBSERVED
-                else f"{key.replace('_', ' ')} {value}"
-                for key, value in e.observed.items()
-                if value is not None
-            )
-            cells = (
-                Cell(e.column or ""),
-                Cell(t(_SEVERITIES.get(e.severity, e.severity))),
-                Cell(t("met") if e.success else t("not met"), tone="plain" if e.success else "flag"),
-                Cell(observed),
-            )
-            words = e.expectation.removeprefix("expect_").replace("_", " ")
-            named = t(_EXPECTATIONS[e.expectation]) if e.expectation in _EXPECTATIONS else words
-            table = t(_TABLES[suite.table]) if suite.table in _TABLES else suite.table
-            rows.append(Row(f"{table}: {named}", cells))
-    failed = sum(not e.success for suite in validation.suites for e in suite.expectations)
+    """What was not met, and of how many; all of them, with what was observed, are in the run."""
+    suites = content.validation.suites
+    total = sum(len(suite.expectations) for suite in suites)
+    failures = tuple(
+        _failure(_table_name(suite.table), e) for suite in suites for e in suite.expectations if not e.success
+    )
+    by_table: dict[str, list[int]] = {}
+    for suite in suites:
+        counted = by_table.setdefault(_table_name(suite.table), [0, 0])
+        counted[0] += len(suite.expectations)
+        counted[1] += sum(not e.success for e in suite.expectations)
+    each = "; ".join(
+        t("{table}: {met:,} of {total:,} met", table=name, met=total - failed, total=total)
+        for name, (total, failed) in by_table.items()
+    )
+    words = t(
+        "{tables}. Each of them, with what was observed, is in {file} of the run.", tables=each, file="{file}"
+    )
+    blocks: list[Block] = [Paragraph(filled(words, file=code("validation/validation.json")))]
+    if failures:
+        columns = tuple(
+            Column(head, numeric=False)
+            for head in (t("Expectation"), t("Column"), t("Severity"), t("Observed"))
+        )
+        blocks.append(Table(t("Expectations that are not met"), columns, failures))
     title = t(
-        "Validation: {expectations} expectations, {failed} not met", expectations=len(rows), failed=failed
+        "Validation: {expectations} expectations, {failed} not met", expectations=total, failed=len(failures)
     )
-    columns = tuple(
-        Column(head, numeric=False)
-        for head in (t("Expectation"), t("Column"), t("Severity"), t("Result"), t("Observed"))
+    return Fold(title, tuple(blocks))
+
+
+def _table_name(table: str) -> str:
+    return t(_TABLES[table]) if table in _TABLES else table
+
+
+def _failure(table: str, e: Expected) -> Row:
+    observed = ", ".join(
+        t(_OBSERVED[key], value=t(value) if value == _HIDDEN else value)
+        if key in _OBSERVED
+        else f"{key.replace('_', ' ')} {value}"
+        for key, value in e.observed.items()
+        if value is not None
     )
-    return Fold(title, (Table(t("Expectations on the tables"), columns, tuple(rows)),))
+    words = e.expectation.removeprefix("expect_").replace("_", " ")
+    named = t(_EXPECTATIONS[e.expectation]) if e.expectation in _EXPECTATIONS else words
+    cells = (
+        Cell(e.column or ""),
+        Cell(t(_SEVERITIES.get(e.severity, e.severity)), tone="flag"),
+        Cell(observed),
+    )
+    return Row(f"{table}: {named}", cells)

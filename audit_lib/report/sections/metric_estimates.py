@@ -46,6 +46,7 @@ from audit_lib.report.sections.reliability import OF, reliability
 from audit_lib.report.sections.subgroup_aucs import AUC
 from audit_lib.report.sections.weighted import weighted
 from audit_lib.report.sections.what_was_varied import comparison_words
+from audit_lib.report.shared_notes import without_notes
 from audit_lib.report.verdict_words import verdict_cell, verdict_words
 from audit_lib.results import Estimate, Undefined
 from audit_lib.translation import archived, known, mark, t, tn
@@ -122,14 +123,17 @@ def _metric(content: Content, name: str) -> Iterable[Block]:
     by_stratum: dict[tuple[tuple[str, str], ...], list[Estimate]] = {}
     for e in estimates:
         by_stratum.setdefault(tuple(e.stratum.items()), []).append(e)
-    folded = 0
+    folded, said = 0, set[str]()
     for where, chosen in by_stratum.items():
         words = in_words(dict(where))
         if {key for key, _ in where} == headline:
-            yield from _blocks(content, title, words, chosen, figure=figure)
+            whole = tuple(_blocks(content, title, words, chosen, figure=figure))
+            said |= {note for block in whole if isinstance(block, Table) for note in block.notes}
+            yield from whole
         elif folded < MOST_STRATA:
             folded += 1
-            yield Fold(f"{title}: {words}", tuple(_blocks(content, title, words, chosen)))
+            own = _blocks(content, title, words, chosen)
+            yield Fold(f"{title}: {words}", without_notes(own, said))
         else:
             folded += 1
     if folded > MOST_STRATA:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fractions import Fraction
 
 from audit_lib.documents.estimates import limits
@@ -9,10 +10,18 @@ from audit_lib.report.blocks import Cell, Column, Row, Table, Tone
 from audit_lib.report.content import Content, ExactRow, ExactTable
 from audit_lib.report.leading import convincing, least, picked
 from audit_lib.report.numbers import count, guarded, interval, percent
+from audit_lib.report.shared_notes import with_notes_once
 from audit_lib.report.suppress import HIDDEN
 from audit_lib.report.table_names import category_name, table_name
 from audit_lib.results import Undefined
 from audit_lib.translation import archived, t, tp
+
+
+def rate_tables(content: Content, tables: Iterable[ExactTable]) -> tuple[Table, ...]:
+    """Make tables that stand next to each other; how many people are of unknown category is said of each."""
+    found = list(tables)
+    made = (rate_table(content, table) for table in found)
+    return with_notes_once(made, keep={_unknown(content, table) for table in found})
 
 
 def rate_table(content: Content, table: ExactTable) -> Table:
@@ -30,7 +39,7 @@ def rate_table(content: Content, table: ExactTable) -> Table:
             )
         )
     # Also where it is 0: section 5-303(a)(1) asks for the number.
-    notes.append(t(policy.wording["unknown_note"]).format(n=count(table.unknown)))
+    notes.append(_unknown(content, table))
     if table.undersized_rounds:
         notes.append(
             t(
@@ -81,6 +90,10 @@ def rate_table(content: Content, table: ExactTable) -> Table:
         tuple(notes),
         stacked=True,
     )
+
+
+def _unknown(content: Content, table: ExactTable) -> str:
+    return t(content.policy.wording["unknown_note"]).format(n=count(table.unknown))
 
 
 def _why(reason: str) -> str:

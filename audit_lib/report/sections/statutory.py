@@ -28,9 +28,10 @@ from audit_lib.report.numbers import count, guarded, percent
 from audit_lib.report.sections.adverse import adverse
 from audit_lib.report.sections.metric_estimates import MOST_STRATA
 from audit_lib.report.sections.rate_charts import rates_chart, ratios_chart
-from audit_lib.report.sections.rate_table import rate_table
+from audit_lib.report.sections.rate_table import rate_tables
 from audit_lib.report.sections.uncertainty import uncertainty_table
 from audit_lib.report.sections.what_could_change import agreement, one_other_decision
+from audit_lib.report.shared_notes import with_notes_once
 from audit_lib.report.table_names import category_name, kind_name
 from audit_lib.translation import t, tp
 
@@ -69,7 +70,7 @@ def strata(content: Content) -> Section | None:
     first = {where: leading(content, tables).rank for where, tables in by_place.items()}
     chosen = set(sorted(wheres, key=lambda where: first[where])[:MOST_STRATA])
     blocks += [
-        Fold(t("Rates: {where}", where=where), tuple(rate_table(content, table) for table in by_place[where]))
+        Fold(t("Rates: {where}", where=where), rate_tables(content, by_place[where]))
         for where in wheres
         if where in chosen
     ]
@@ -212,27 +213,28 @@ def _kind(content: Content, kind: str, tables: Iterable[ExactTable]) -> Iterable
         chosen = [table for table in tables if table.kind == kind and table.where == where]
         if len(dict.fromkeys(table.where for table in tables)) > 1:
             yield Heading(_sentence(where))
+        # Before the tables of adverse impact, which some packs have: the law's own come first.
+        yield from rate_tables(content, chosen)
+        for table in chosen:
+            if verdicts := adverse(content, table):
+                yield verdicts
         if chart := ratios_chart(content, chosen):
             yield chart
         if chart := rates_chart(content, chosen):
-            yield chart
-        for table in chosen:
-            yield rate_table(content, table)
-            if verdicts := adverse(content, table):
-                yield verdicts
+            yield Fold(t("{table}: chart", table=kind_name(policy, kind)), (chart,))
         yield Fold(
             t(
                 "{table}: tests and intervals beside each ratio (beyond the text of the law)",
                 table=kind_name(policy, kind),
             ),
-            tuple(uncertainty_table(content, table) for table in chosen),
+            with_notes_once(uncertainty_table(content, table) for table in chosen),
         )
         yield Fold(
             t(
                 "{table}: how firm each finding is (beyond the text of the law)",
                 table=kind_name(policy, kind),
             ),
-            tuple(one_other_decision(content, table) for table in chosen),
+            with_notes_once(one_other_decision(content, table) for table in chosen),
         )
     yield Paragraph(text(t(policy.guidance.wording)))
 

@@ -1,14 +1,13 @@
-"""What was done, what came out, and what cannot be concluded: before anything else."""
+"""How sure the findings are: the ratios that lead, what all verdicts come to, and what could have been found."""
 
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Final
 
-from audit_lib.documents.estimates import defined
-from audit_lib.measure.metric import record_of
+from audit_lib.documents.estimates import defined, first_p
 from audit_lib.plan.power_limits import THESE_NAMES, scope_of_names
-from audit_lib.report.answerers import whose
-from audit_lib.report.blocks import Bullets, Figure, Figures, Notice, Paragraph, Section, Text, strong, text
+from audit_lib.report.blocks import Block, Bullets, Figure, Figures, Section, Text, strong, text
 from audit_lib.report.content import Content, ExactRow, ExactTable
 from audit_lib.report.exact_tables import tally
 from audit_lib.report.leading import (
@@ -19,92 +18,20 @@ from audit_lib.report.leading import (
     leading,
     picked,
 )
-from audit_lib.report.numbers import guarded, interval, percent
-from audit_lib.report.sections.law import not_in_force, other_pack
-from audit_lib.report.sections.strongest_evidence import distinguishable_ratios, strongest_evidence
-from audit_lib.report.sections.what_was_varied import experiment_words
+from audit_lib.report.numbers import guarded, interval
 from audit_lib.report.table_names import category_name, kind_name
 from audit_lib.report.verdict_words import counted, shown_verdict, verdict_words
 from audit_lib.results import Estimate, Interval, Undefined
-from audit_lib.translation import archived, known, t, tn
+from audit_lib.translation import archived, t, tn
+
+_MOST_NAMED: Final = 3
 
 
-def summary(content: Content) -> Section:
-    """Make the section."""
-    spec, policy = content.spec, content.policy
-    notices = []
-    if not spec.model.valid_judge:
-        notices.append(Notice(t("This model is no valid judge"), text(t(policy.wording["invalid_judge"]))))
-    if content.is_experiment:
-        wording = "experiment" if spec.perturb is not None else "experiment_recorded"
-        words = t(policy.wording[wording]).format(varied=experiment_words(content))
-        notices.append(Notice(t("An experiment, not a bias audit"), text(words), "note"))
-    elif content.is_refused:
-        notices.append(
-            Notice(t("Demographics that the law does not accept"), text(t(policy.wording["refused"])))
-        )
-    if (other := other_pack(content)) is not None:
-        notices.append(other)
-    if (early := not_in_force(content)) is not None:
-        notices.append(early)
-    rows = content.metrics.rows
-    examined = t(
-        "{total:,} decisions of {model} were examined over {groups} groups ({attributes}).",
-        total=rows.total,
-        model=whose(content),
-        groups=len(spec.groups.cells()),
-        attributes=", ".join(known(axis) for axis in spec.groups.axes),
-    )
-    answered = t("{answered:,} of them have an answer.", answered=rows.answered)
-    return Section(
-        "summary",
-        t("In short"),
-        (
-            *notices,
-            Paragraph(text(f"{examined} {answered} ", _verdict(content)), lead=True),
-            Figures(tuple(_figures(content))),
-            Bullets(tuple(_limits(content))),
-        ),
-    )
-
-
-def _verdict(content: Content) -> str:
-    found, guidance = tally(content.headline), content.policy.guidance
-    if found.compared:
-        first = tn(
-            "{n} of {compared} impact ratios in the headline tables is below {threshold:g}, the {guideline}; "
-            "comparators, whose ratio is 1, are not counted.",
-            "{n} of {compared} impact ratios in the headline tables are below {threshold:g}, the {guideline}; "
-            "comparators, whose ratio is 1, are not counted.",
-            found.below,
-            compared=found.compared,
-            threshold=float(guidance.threshold),
-            guideline=t(guidance.name),
-        )
-    elif found.hidden:
-        first = t("No impact ratio is printed for these data.")
-    elif not any(record_of(name).unit == "ratio" for name in content.spec.measure.metrics):
-        first = t("The spec asks for no impact ratio.")
-    elif any(e.imputed is not None for e in content.estimates("imputed_impact_ratio")):
-        first = t("Groups are imputed: impact ratios have bounds and no value.")
-    else:
-        first = t("No impact ratio is defined for these data.")
-    hidden = tn("{n:,} more is hidden.", "{n:,} more are hidden.", found.hidden) if found.hidden else ""
-    return " ".join(filter(None, [first, hidden]))
-
-
-def _figures(content: Content) -> list[Figure]:
-    figures = leaders(content)
-    total, answered = content.metrics.rows.total, content.metrics.rows.answered
-    if total:
-        figures.append(
-            Figure(
-                t("Answered"),
-                percent(Fraction(answered, total), content.policy.rounding.rate_percent),
-                t("{answered:,} of {total:,} rows", answered=answered, total=total),
-            )
-        )
-    return figures
+def summary(content: Content) -> Section | None:
+    """Make the section; none where there is nothing to say of it."""
+    cards, said = tuple(leaders(content)), tuple(_limits(content))
+    blocks: list[Block] = [*([Figures(cards)] if cards else []), *([Bullets(said)] if said else [])]
+    return Section("summary", t("How sure this is"), tuple(blocks)) if blocks else None
 
 
 def leaders(content: Content) -> list[Figure]:
@@ -217,7 +144,7 @@ def _between(content: Content, limits: Interval) -> str:
 
 def _limits(content: Content) -> list[Text]:
     reading = _reading(content)
-    items = [*strongest_evidence(content), *([] if reading is None else [reading]), *_verdicts(content)]
+    items = [*([] if reading is None else [reading]), *_verdicts(content)]
     items += _family(content)
     basis = content.plan.power_basis
     known = basis is not None and basis.not_simulated is None
@@ -251,13 +178,6 @@ def _limits(content: Content) -> list[Text]:
     if (scope := scope_of_names(content.spec)) is not None:
         title = t("These names only.") if scope == THESE_NAMES else t("These names, and others.")
         items.append(text(strong(title + " "), t(scope)))
-    items.append(
-        text(
-            t(
-                "An impact ratio says that rates differ. It does not say why, nor whether the difference is lawful."
-            )
-        )
-    )
     return items
 
 
@@ -335,7 +255,7 @@ def _reading(content: Content) -> Text | None:
         )
         return text(
             strong(t("The leading ratio is not distinguishable from 1.") + " "),
-            " ".join(filter(None, [reaches, distinguishable_ratios(content)])),
+            " ".join(filter(None, [reaches, _distinguishable_ratios(content)])),
         )
     if (verdict := shown_verdict(row.estimate)) is not None and not verdict.found:
         return text(
@@ -378,3 +298,37 @@ def _method(row: ExactRow) -> list[str]:
         if isinstance(row.estimate, Estimate)
         else []
     )
+
+
+def _distinguishable_ratios(content: Content) -> str:
+    """Name the headline ratios that differ from 1 by their test and by the interval that allows for picking."""
+    digits, guidance = content.policy.rounding.ratio, content.policy.guidance
+    alpha = content.spec.measure.alpha
+    found = [
+        t(
+            "{ratio} of {category} ({selected} of {n}; {table}, {where})",
+            ratio=guarded(row.ratio, digits, guidance.threshold),
+            category=category_name(row.label),
+            selected=row.selected,
+            n=row.n,
+            table=kind_name(content.policy, table.kind).lower(),
+            where=table.where,
+        )
+        for table in content.headline
+        for row in table.rows
+        if isinstance(row.ratio, Fraction) and (p := first_p(row.estimate)) is not None and p < alpha
+        if distinguishable(row)
+    ]
+    if not found:
+        return ""
+    return t(
+        "In its own table, by that interval and by its test, each of these is distinguishable: {ratios}.",
+        ratios=_listed(found),
+    )
+
+
+def _listed(named: list[str]) -> str:
+    """List the first of some things, and how many more there are."""
+    listed = "; ".join(named[:_MOST_NAMED])
+    more = len(named) - len(named[:_MOST_NAMED])
+    return t("{listed}; and {n:,} more", listed=listed, n=more) if more else listed

@@ -105,6 +105,8 @@ def what_was_audited(content: Content) -> Section:
         (t("Why these data"), text(spec.source.reason or not_stated)),
         *_substitute(content),
         (t("Window"), text(_window(content))),
+        (t("Planned"), text(f"{content.planned_at:%Y-%m-%d %H:%M} UTC")),
+        (t("Last run"), text(f"{content.scored_at:%Y-%m-%d %H:%M} UTC")),
         (t("Demographics"), text(_provenance(content))),
         (t("Sample"), text(_drawn(content))),
         *what_was_varied(content),
