@@ -23,6 +23,7 @@ from audit_lib.check.findings import KINDS, SEVERITIES, FindingKind, Rebuilt, Su
 from audit_lib.check.grids import Format, PublishedFile
 from audit_lib.check.headers import has_header
 from audit_lib.check.json_schema import SCHEMA
+from audit_lib.check.own_page import OwnPage, agreement
 from audit_lib.check.page_breaks import headless, joined
 from audit_lib.check.published_tables import PublishedTable, tables_of, why_none
 from audit_lib.check.rebuild import rebuild
@@ -44,6 +45,7 @@ _POLICY: Final = "nyc_ll144"
 _HEADER_ROWS: Final = 3
 _NAMED_TABLES: Final = 5
 _NAMED: Final = re.compile(r"\bPolicy\s+(\w+)\s+\d+\.\d+\.\d+\b")
+_MADE_BY: Final = re.compile(r"\bMade by audit_lib from the archived artefacts\b")
 _OF_LL144: Final = ("5-30", "FAQ")
 
 
@@ -146,6 +148,17 @@ def check_document(
     other = law.name != pack.name
     document = replace(document, grids=upright(document.grids, pack))
     tables = tables_of(document.grids, pack)
+    own = _own_page(document)
+    if not tables and document.own is not None:
+        return CheckResult(
+            file=name,
+            format=document.format,
+            policy=f"{law.name} {law.version}",
+            tables=(),
+            findings=tuple(own),
+            rebuilt=(),
+            not_checked=("what its law asks of a summary: no table of rates was found in a page of ours",),
+        )
     if not tables:
         lacking = "".join(
             f" Table {i}{f' on page {grid.page}' if grid.page else ''}: {why_none(grid, pack)}."
@@ -205,7 +218,7 @@ def check_document(
         findings += stated_fields.fields(document.text, said, unknown, tables, pack)
         findings += stated_fields.validity(said, as_of, pack)
         findings += contradicting_dates.days(document.text, pack)
-    findings = list(reading_doubts.cautioned(findings, everything, document.unsure))
+    findings = [*own, *reading_doubts.cautioned(findings, everything, document.unsure)]
     not_checked = _not_checked(document, tables, said, as_of, law if other else None, pack)
     if document.format == "csv" and (absent := list(category_coverage.missing_families(tables, law))):
         not_checked.insert(0, "; ".join(f.message for f in absent) + ": a CSV may be one file of several")
@@ -218,6 +231,16 @@ def check_document(
         rebuilt=tuple(rebuilt),
         not_checked=tuple(not_checked),
     )
+
+
+def _own_page(document: PublishedFile) -> list[SummaryFinding]:
+    """What a page of ours shows and did not say when it was made; of others nothing."""
+    if document.own is not None:
+        return agreement(OwnPage(document.own))
+    if document.format in ("html", "pdf") and _MADE_BY.search(document.text):
+        message = "an older version made the page, or somebody took the transcript out: ask for its signature"
+        return [SummaryFinding(id="transcript_missing", message=message)]
+    return []
 
 
 def _law_of(text: str) -> Policy | None:

@@ -12,6 +12,8 @@ from audit_lib.typed_json import as_json
 Severity = Literal["error", "warning", "note"]
 SEVERITIES: Final[tuple[Severity, ...]] = ("error", "warning", "note")
 
+_TRANSCRIPT: Final = "the page's own transcript"
+
 
 @dataclass(frozen=True, slots=True)
 class FindingKind:
@@ -177,6 +179,23 @@ KINDS: Final[Mapping[str, FindingKind]] = MappingProxyType(
         ),
         "unknown_without_bounds": FindingKind(
             "note", "people are unknown and the page does not bound what they could change", "beyond the rule"
+        ),
+        # A page of ours, which carries a transcript of what it said when it was made.
+        "numeral_changed": FindingKind(
+            "error", "a numeral of our page is not the one that was written", _TRANSCRIPT
+        ),
+        "words_changed": FindingKind(
+            "error", "words of our page are not those that were written", _TRANSCRIPT
+        ),
+        "marks_changed": FindingKind(
+            "error", "marks, colours or drawings of our page are not those that were written", _TRANSCRIPT
+        ),
+        "transcript_unreadable": FindingKind("error", "our page's transcript cannot be read", _TRANSCRIPT),
+        "transcript_missing": FindingKind(
+            "note", "a page that says it is ours carries no transcript of what it said", _TRANSCRIPT
+        ),
+        "number_contradicted": FindingKind(
+            "error", "a number of our page does not follow from others of the page", "the page's own counts"
         ),
     }
 )

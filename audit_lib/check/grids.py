@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from audit_lib.check.own_pdf import PdfWords
+    from audit_lib.page_transcript import Visible
 
 Format = Literal["html", "csv", "pdf", "docx", "xlsx", "image"]
 
@@ -61,6 +65,8 @@ class PublishedFile:
         Parts that may hold a table and were not read, such as pictures, and why.
     unsure : str
         Why its words may have been misread; empty where they are the file's own.
+    own : Visible or PdfWords, optional
+        Of a page of ours: what it shows, and the transcript that it carries.
     """
 
     format: Format
@@ -69,6 +75,7 @@ class PublishedFile:
     caution: str = ""
     unread: tuple[str, ...] = ()
     unsure: str = ""
+    own: Visible | PdfWords | None = None
 
 
 def even(rows: Iterable[Sequence[str]]) -> tuple[tuple[str, ...], ...]:

@@ -15,6 +15,7 @@ from typing import Final
 from audit_lib.check.grids import Format, Grid, PublishedFile, even
 from audit_lib.check.picture_files import saved_pictures, with_pictures
 from audit_lib.check.published_numbers import one_line
+from audit_lib.page_transcript import NAME, read_visible
 
 _SKIPPED: Final = frozenset({"script", "style", "svg", "template", "noscript", "select"})
 _HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
@@ -227,6 +228,8 @@ def html_document(text: str, folder: Path | None = None) -> PublishedFile:
     reader = HtmlReader()
     reader.feed(text)
     document = reader.document("html")
+    if NAME in text:
+        document = replace(document, own=read_visible(text))
     return document if folder is None else with_pictures(document, saved_pictures(reader.pictures, folder))
 
 

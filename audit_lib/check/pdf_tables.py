@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from audit_lib.check.grids import Grid, PublishedFile, even
 from audit_lib.check.headers import has_header
+from audit_lib.check.own_pdf import own_pdf
 from audit_lib.check.page_text import paragraphs
 from audit_lib.check.pdf_characters import plain_page
 from audit_lib.check.pdf_layout import NOT_RULED, layout_grids, lines_of
@@ -60,10 +61,11 @@ def pdf_document(content: bytes, path: Path) -> PublishedFile:
         with pdfplumber.open(io.BytesIO(content)) as pdf:
             _name_encodings(pdf.doc)
             scanned, unread = words_in_pictures(content, pdf.pages)
+            own = own_pdf(pdf)
             tagged = tagged_document(pdf)
             if tagged is not None and any(has_header(grid) for grid in tagged.grids):
                 pictured = layout_grids(lines_of([scanned.get(i, []) for i in range(len(pdf.pages))]), UNSURE)
-                return replace(tagged, grids=(*tagged.grids, *pictured), unread=unread)
+                return replace(tagged, grids=(*tagged.grids, *pictured), unread=unread, own=own)
             pages = [plain_page(page) for page in pdf.pages]
             grids, rests = _ruled(pages)
             if grids is None or any(map(_is_shaded, grids)) or not any(map(has_header, grids)):
@@ -89,6 +91,7 @@ def pdf_document(content: bytes, path: Path) -> PublishedFile:
         caution=_SCANNED if scanned else caution,
         unread=unread,
         unsure=UNSURE.format("a page of the file") if scanned else "",
+        own=own,
     )
 
 

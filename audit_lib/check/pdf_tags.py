@@ -28,22 +28,29 @@ _DEEPEST: Final = 100
 _LINE: Final = 1.7  # of a character's size: no further down is the next line of a text
 _MOST_ROLES: Final = 5
 
-_Mark = tuple[int, int]
+ContentMark = tuple[int, int]
 """A page, from 0, and the number of a piece of marked content on it."""
 
 
 @dataclass(slots=True)
-class _Node:
+class StructureNode:
+    """An element of the structure, with its elements and pieces of marked content in their order."""
+
     kind: str
     attributes: dict[str, str | None] = field(default_factory=dict)
-    kids: list[_Node | _Mark] = field(default_factory=list)
+    kids: list[StructureNode | ContentMark] = field(default_factory=list)
+    alternative: str = ""
 
     def has(self, kind: str) -> bool:
-        return any(isinstance(kid, _Node) and (kid.kind == kind or kid.has(kind)) for kid in self.kids)
+        """Whether an element of a kind is anywhere below."""
+        return any(
+            isinstance(kid, StructureNode) and (kid.kind == kind or kid.has(kind)) for kid in self.kids
+        )
 
-    def marks(self) -> Iterator[_Mark]:
+    def marks(self) -> Iterator[ContentMark]:
+        """Yield the pieces of marked content below, those of pictures and of what is no content left out."""
         for kid in self.kids:
-            if not isinstance(kid, _Node):
+            if not isinstance(kid, StructureNode):
                 yield kid
             elif kid.kind not in _SKIPPED:
                 yield from kid.marks()
@@ -55,7 +62,7 @@ class _Reader(HtmlReader):
     page = -2
     end = 0
 
-    def read_table(self, node: _Node, content: Mapping[_Mark, list[Char]]) -> None:
+    def read_table(self, node: StructureNode, content: Mapping[ContentMark, list[Char]]) -> None:
         """Read a table; it may be the rest of the last one if nothing was said since, on the page before.
 
         Some writers make a table of their own for each page, with the header and caption again or without them.
@@ -78,12 +85,12 @@ def tagged_document(pdf: Any) -> PublishedFile | None:
     Text that the tree does not hold, such as page headers, comes last. A header row that is printed again on the
     next page belongs to one cell there, and is read once.
     """
-    root = _tree(pdf)
+    root = structure_tree(pdf)
     if root is None or not root.has("Table"):
         return None
-    content: dict[_Mark, list[Char]] = defaultdict(list)
+    content: dict[ContentMark, list[Char]] = defaultdict(list)
     for number, page in enumerate(pdf.pages):
-        for mark, char in _marked(page.chars):
+        for mark, char in marked_characters(page.chars):
             content[number, mark].append(char)
     reader = _Reader()
     _write(root, content, reader)
@@ -95,7 +102,7 @@ def tagged_document(pdf: Any) -> PublishedFile | None:
     return reader.document("pdf")
 
 
-def _fill_holes(table: _Node, content: Mapping[_Mark, list[Char]]) -> None:
+def _fill_holes(table: StructureNode, content: Mapping[ContentMark, list[Char]]) -> None:
     """Put cells where a row lacks them: browsers leave empty ones out, and only the page says where they were."""
     rows = [row for row in _rows_of(table) if not any(map(_is_merged, _cells_of(row)))]
     widest = max((len(_cells_of(row)) for row in rows), default=0)
@@ -116,11 +123,11 @@ def _fill_holes(table: _Node, content: Mapping[_Mark, list[Char]]) -> None:
         at = [_column(place, columns) for place in places if place is not None]
         if len(set(at)) == len(at) and at == sorted(at):
             held = dict(zip(at, cells, strict=True))
-            row.kids = [held.get(i, _Node("TD")) for i in range(widest)]
+            row.kids = [held.get(i, StructureNode("TD")) for i in range(widest)]
 
 
-def _rows_of(node: _Node) -> list[_Node]:
-    kids = [kid for kid in node.kids if isinstance(kid, _Node)]
+def _rows_of(node: StructureNode) -> list[StructureNode]:
+    kids = [kid for kid in node.kids if isinstance(kid, StructureNode)]
     return [
         row
         for kid in kids
@@ -128,15 +135,15 @@ def _rows_of(node: _Node) -> list[_Node]:
     ]
 
 
-def _is_merged(cell: _Node) -> bool:
+def _is_merged(cell: StructureNode) -> bool:
     return any(value != "1" for value in cell.attributes.values())
 
 
-def _cells_of(row: _Node) -> list[_Node]:
-    return [kid for kid in row.kids if isinstance(kid, _Node) and kid.kind in ("TH", "TD")]
+def _cells_of(row: StructureNode) -> list[StructureNode]:
+    return [kid for kid in row.kids if isinstance(kid, StructureNode) and kid.kind in ("TH", "TD")]
 
 
-def _sides(cell: _Node, content: Mapping[_Mark, list[Char]]) -> tuple[float, float] | None:
+def _sides(cell: StructureNode, content: Mapping[ContentMark, list[Char]]) -> tuple[float, float] | None:
     chars = [char for mark in cell.marks() for char in content.get(mark, []) if char["text"].strip()]
     return (min(char["x0"] for char in chars), max(char["x1"] for char in chars)) if chars else None
 
@@ -148,7 +155,7 @@ def _column(place: tuple[float, float], columns: Sequence[tuple[float, float]]) 
     )
 
 
-def _marked(chars: Sequence[Char]) -> Iterator[tuple[int, Char]]:
+def marked_characters(chars: Sequence[Char]) -> Iterator[tuple[int, Char]]:
     """Yield characters with the number of their marked content, -1 for none.
 
     Content within marked content, such as a ligature with its letters, has no number of its own, and neither has what
@@ -171,7 +178,8 @@ def _marked(chars: Sequence[Char]) -> Iterator[tuple[int, Char]]:
         yield mark, char
 
 
-def _tree(pdf: Any) -> _Node | None:
+def structure_tree(pdf: Any) -> StructureNode | None:
+    """Return the structure of an open pdfplumber PDF; None where it has none."""
     from pdfminer.pdftypes import resolve1
 
     root = resolve1(pdf.doc.catalog.get("StructTreeRoot"))
@@ -182,11 +190,14 @@ def _tree(pdf: Any) -> _Node | None:
     return _node(root, None, pages, roles if isinstance(roles, dict) else {}, 0)
 
 
-def _node(raw: dict[str, Any], page: int | None, pages: Mapping[int, int], roles: Any, depth: int) -> _Node:
+def _node(
+    raw: dict[str, Any], page: int | None, pages: Mapping[int, int], roles: Any, depth: int
+) -> StructureNode:
     from pdfminer.pdftypes import resolve1
 
     page = pages.get(getattr(raw.get("Pg"), "objid", -1), page)
-    node = _Node(_kind(raw.get("S"), roles), _attributes(raw.get("A")))
+    node = StructureNode(_kind(raw.get("S"), roles), _attributes(raw.get("A")))
+    node.alternative = _pdf_text(raw.get("Alt"))
     kids = resolve1(raw.get("K"))
     for kid in kids if isinstance(kids, list) else [kids]:
         kid = resolve1(kid)
@@ -199,6 +210,14 @@ def _node(raw: dict[str, Any], page: int | None, pages: Mapping[int, int], roles
         elif isinstance(kid, dict) and "S" in kid and depth < _DEEPEST:
             node.kids.append(_node(kid, page, pages, roles, depth + 1))
     return node
+
+
+def _pdf_text(raw: Any) -> str:
+    from pdfminer.pdftypes import resolve1
+    from pdfminer.utils import decode_text
+
+    found = resolve1(raw)
+    return str(decode_text(found)) if isinstance(found, bytes) else ""
 
 
 def _kind(name: Any, roles: Mapping[str, Any]) -> str:
@@ -222,24 +241,25 @@ def _attributes(raw: Any) -> dict[str, str | None]:
     return spans
 
 
-def _skipped(node: _Node) -> Iterator[_Mark]:
+def _skipped(node: StructureNode) -> Iterator[ContentMark]:
     for kid in node.kids:
-        if isinstance(kid, _Node):
+        if isinstance(kid, StructureNode):
             if kid.kind in _SKIPPED:
-                yield from _all(kid)
+                yield from marks_below(kid)
             else:
                 yield from _skipped(kid)
 
 
-def _all(node: _Node) -> Iterator[_Mark]:
+def marks_below(node: StructureNode) -> Iterator[ContentMark]:
+    """Yield every piece of marked content below an element."""
     for kid in node.kids:
-        if isinstance(kid, _Node):
-            yield from _all(kid)
+        if isinstance(kid, StructureNode):
+            yield from marks_below(kid)
         else:
             yield kid
 
 
-def _write(node: _Node, content: Mapping[_Mark, list[Char]], reader: _Reader) -> None:
+def _write(node: StructureNode, content: Mapping[ContentMark, list[Char]], reader: _Reader) -> None:
     """Tell the reader of HTML what it would have met in a page of the same structure."""
     if node.kind == "Table":
         reader.read_table(node, content)
@@ -247,7 +267,7 @@ def _write(node: _Node, content: Mapping[_Mark, list[Char]], reader: _Reader) ->
         _write_element(node, content, reader)
 
 
-def _write_element(node: _Node, content: Mapping[_Mark, list[Char]], reader: _Reader) -> None:
+def _write_element(node: StructureNode, content: Mapping[ContentMark, list[Char]], reader: _Reader) -> None:
     element = _ELEMENTS.get(node.kind)
     if element:
         reader.handle_starttag(element, list(node.attributes.items()))
@@ -255,7 +275,7 @@ def _write_element(node: _Node, content: Mapping[_Mark, list[Char]], reader: _Re
         _cell(node, content, reader)
     else:
         for kid in node.kids:
-            if isinstance(kid, _Node):
+            if isinstance(kid, StructureNode):
                 _write(kid, content, reader)
             else:
                 reader.handle_data(_text(content.get(kid, [])))
@@ -263,7 +283,7 @@ def _write_element(node: _Node, content: Mapping[_Mark, list[Char]], reader: _Re
         reader.handle_endtag(element)
 
 
-def _cell(node: _Node, content: Mapping[_Mark, list[Char]], reader: HtmlReader) -> None:
+def _cell(node: StructureNode, content: Mapping[ContentMark, list[Char]], reader: HtmlReader) -> None:
     by_page: dict[int, list[Char]] = defaultdict(list)
     for mark in node.marks():
         by_page[mark[0]] += content.get(mark, [])

@@ -112,11 +112,15 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table; a `wide` one holds sentences, and stays wide on a narrow screen."""
+    """A column of a table; a `wide` one holds sentences, and stays wide on a narrow screen.
+
+    `of` says in any language what its numbers are (such as ``selected``), for those who check the page.
+    """
 
     label: str
     numeric: bool = True
     wide: bool = False
+    of: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from audit_lib.figures import figure_style, standalone
+from audit_lib.page_transcript import with_transcript
 from audit_lib.report.blocks import Page
 from audit_lib.translation import speaking, t
 
@@ -29,7 +30,7 @@ _NO_TEXT = re.compile(
 
 
 def render_html(page: Page, *, paper: bool = False) -> bytes:
-    """Return the page as HTML (UTF-8). Every text is escaped; only charts and the style sheet are not."""
+    """Return the page as HTML (UTF-8), with its transcript. All texts are escaped but charts and the style sheet."""
     template = _environment().get_template("report.html.j2")
     style = Markup(page_style(paper=paper))
     with speaking(page.language):
@@ -44,7 +45,7 @@ def render_html(page: Page, *, paper: bool = False) -> bytes:
         said=partial(_said, page.untranslated),
         **around,
     )
-    return readable(made).encode()
+    return with_transcript(readable(made)).encode()
 
 
 def readable(words: str) -> str:

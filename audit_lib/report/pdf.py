@@ -6,10 +6,12 @@ fonts of the machine and the version of WeasyPrint.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from audit_lib.canonical import sha256
 from audit_lib.errors import InputError
+from audit_lib.page_transcript import NAME, read_visible
 from audit_lib.report.blocks import Page
 from audit_lib.report.html import render_html
 
@@ -45,14 +47,18 @@ def render_pdf(page: Page) -> bytes:
     # Charts come as data; nothing is fetched from anywhere.
     fetcher = URLFetcher(allowed_protocols=("data",), fail_on_errors=True)
     document = HTML(string=content.decode(), url_fetcher=fetcher)
+    told = partial(_finish, transcript=read_visible(content.decode()).transcript)
     made: bytes = document.write_pdf(
-        finisher=_finish, pdf_variant="pdf/ua-1", pdf_tags=True, pdf_identifier=sha256(content)[:32].encode()
+        finisher=told, pdf_variant="pdf/ua-1", pdf_tags=True, pdf_identifier=sha256(content)[:32].encode()
     )
     return made
 
 
-def _finish(document: Any, pdf: Any) -> None:
-    """Say of each header cell what it heads, and let links print: WeasyPrint leaves both out."""
+def _finish(document: Any, pdf: Any, *, transcript: str) -> None:
+    """Say of each header cell what it heads, and let links print: WeasyPrint leaves both out. Add the transcript."""
+    import pydyf
+
+    pdf.info[NAME] = pydyf.String(transcript)
     by_reference: dict[Any, Any] = {item.reference: item for item in pdf.objects if hasattr(item, "get")}
     for item in list(by_reference.values()):
         if item.get("S") == "/TH":

@@ -1,0 +1,60 @@
+"""Numerals of a text, each with its type: a day is no number, and the 144 of LL144 is part of a name."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final, Literal
+
+NumeralType = Literal["time", "day", "percent", "decimal", "count", "name"]
+
+MINUS: Final = "\N{MINUS SIGN}"
+_NUMBER: Final = rf"[+\-{MINUS}]?(?:\d{{1,3}}(?:,\d{{3}})+|\d+)"
+_DAY: Final = r"\d{4}-\d\d-\d\d"
+_TYPES: Final[tuple[tuple[NumeralType, re.Pattern[str]], ...]] = (
+    ("time", re.compile(rf"{_DAY}[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z| UTC|[+-]\d\d:\d\d)?")),
+    ("day", re.compile(_DAY)),
+    ("percent", re.compile(rf"{_NUMBER}(?:\.\d+)?\s?%")),
+    ("decimal", re.compile(rf"{_NUMBER}\.\d+(?:e[+-]?\d+)?")),
+    ("count", re.compile(_NUMBER)),
+)
+_AROUND: Final = (
+    "()[]{}.,;:!?\"'*=<>\N{LESS-THAN OR EQUAL TO}\N{DAGGER}"
+    "\N{LEFT DOUBLE QUOTATION MARK}\N{RIGHT DOUBLE QUOTATION MARK}"
+)
+_TOKEN: Final = re.compile(rf"{_DAY}[T ]\d\d:\d\d\S*(?: UTC)?|\S*\d\S*(?:\s%)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Numeral:
+    """A numeral of a text.
+
+    Parameters
+    ----------
+    type : {"time", "day", "percent", "decimal", "count", "name"}
+        What it is; ``name``: digits that are part of a name, a paragraph or a digest.
+    text : str
+        As it is written, without what stands around it.
+    """
+
+    type: NumeralType
+    text: str
+
+
+def numerals(words: str) -> tuple[Numeral, ...]:
+    """Return the numerals of a text in their order; none is left without a type.
+
+    Examples
+    --------
+    >>> [(one.type, one.text) for one in numerals("1,204 of LL144 (45.4%, 0.859) on 2026-01-05.")]
+    [('count', '1,204'), ('name', 'LL144'), ('percent', '45.4%'), ('decimal', '0.859'), ('day', '2026-01-05')]
+    """
+    return tuple(_typed(found[0]) for found in _TOKEN.finditer(words))
+
+
+def _typed(token: str) -> Numeral:
+    bare = token.strip(_AROUND)
+    for type_, pattern in _TYPES:
+        if pattern.fullmatch(bare):
+            return Numeral(type_, bare)
+    return Numeral("name", bare)

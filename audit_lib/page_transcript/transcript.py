@@ -1,0 +1,88 @@
+"""The transcript of a page: what it said when it was made, every numeral with its type, carried by the page itself.
+
+It finds a change of the page by whoever does not write it anew. Whoever changes page and transcript together is found
+by the numbers, where others determine them, and else by the signature alone.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import bz2
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from audit_lib.canonical import canonical_json
+from audit_lib.page_transcript.numerals import numerals
+from audit_lib.page_transcript.visible import PageText
+
+SCHEMA: Final = "audit-page-transcript/1"
+_MOST_BYTES: Final = 64 * 2**20
+_FIELDS: Final = ("part", "kind", "words", "table", "row", "column", "of")
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """What a page said when it was made.
+
+    Parameters
+    ----------
+    texts : tuple of PageText
+        Its texts in order.
+    elements : mapping of str to str
+        Part of the page -> digest of its elements and their attributes; none for a PDF.
+    """
+
+    texts: tuple[PageText, ...]
+    elements: Mapping[str, str]
+
+
+def write_transcript(texts: Iterable[PageText], elements: Mapping[str, str]) -> str:
+    """Return a transcript as one word, that of the same page always the same.
+
+    bzip2 is used since its writers agree on every byte, which those of zlib do not.
+    """
+    told = [
+        {
+            **{name: value for name in _FIELDS if (value := getattr(piece, name))},
+            "numerals": [[one.type, one.text] for one in numerals(piece.words)],
+        }
+        for piece in texts
+    ]
+    document = {"schema": SCHEMA, "elements": dict(elements), "texts": told}
+    return base64.b64encode(bz2.compress(canonical_json(document), 9)).decode()
+
+
+def read_transcript(written: str) -> Transcript:
+    """Read a transcript.
+
+    Raises
+    ------
+    ValueError
+        If it is none, or one of its numerals is not the one of its words.
+    """
+    try:
+        unpacker = bz2.BZ2Decompressor()
+        content = unpacker.decompress(base64.b64decode(written, validate=True), _MOST_BYTES)
+        if not unpacker.eof or unpacker.unused_data:
+            raise ValueError("it does not end where it should")
+        document = json.loads(content)
+        if document["schema"] != SCHEMA:
+            raise ValueError(f"its form is {document['schema']!r}, not {SCHEMA}")
+        texts = tuple(_piece(one) for one in document["texts"])
+        elements = {str(part): str(digest) for part, digest in document["elements"].items()}
+    except (binascii.Error, OSError, EOFError, RecursionError, KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"it cannot be read ({type(error).__name__})") from None
+    return Transcript(texts, elements)
+
+
+def _piece(given: Mapping[str, object]) -> PageText:
+    values = {name: given.get(name, "") for name in _FIELDS}
+    if not all(isinstance(value, str) for value in values.values()):
+        raise ValueError("a text in it is none")
+    piece = PageText(**{name: str(value) for name, value in values.items()})
+    if given["numerals"] != [[one.type, one.text] for one in numerals(piece.words)]:
+        raise ValueError(f"its numerals are not those of {piece.words!r}")
+    return piece

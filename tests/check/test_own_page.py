@@ -1,0 +1,110 @@
+"""A page of ours is held against the transcript that it carries: edits of what it shows are found, and only those."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from audit_lib.check import CheckResult, check_report
+from audit_lib.page_transcript import NAME, numerals, read_transcript, read_visible, write_transcript
+from audit_lib.run import Run
+from tests.report.browser import CHROMIUM, dump
+from tests.report.runs import made
+
+KINDS = {"numeral_changed", "words_changed", "marks_changed", "transcript_unreadable", "number_contradicted"}
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return made(tmp_path_factory.mktemp("own"), report={"languages": ["es"]})
+
+
+@pytest.fixture(scope="module")
+def page(run: Run) -> str:
+    return run.stage("report").read("report.html").decode()
+
+
+def own(result: CheckResult) -> list[tuple[str, str, str]]:
+    return [(one.id, one.printed, one.recomputed) for one in result.findings if one.id in KINDS]
+
+
+def checked(tmp_path: Path, page: str) -> list[tuple[str, str, str]]:
+    path = tmp_path / "page.html"
+    path.write_text(page, encoding="utf-8")
+    return own(check_report(path))
+
+
+def test_a_page_as_it_was_made_has_no_such_finding(tmp_path: Path, page: str) -> None:
+    assert checked(tmp_path, page) == []
+
+
+def test_every_numeral_of_a_page_is_typed_in_its_transcript(run: Run, page: str) -> None:
+    seen = read_visible(page)
+    told = read_transcript(seen.transcript)
+    assert told.texts == seen.texts
+    assert sum(len(numerals(one.words)) for one in seen.texts) > 300
+    # Read another way: the digits between tags, outside of the style sheet, and those of labels, are all in it.
+    body = re.sub(r"(?s)<style>.*?</style>", "", page)
+    between = re.sub(r"\D", "", re.sub(r"(?s)<[^>]*>", " ", body).replace("&#39;", "").replace("&#34;", ""))
+    said = [re.sub(r"\D", "", one.words) for one in told.texts if one.kind != "aria-label"]
+    assert between == "".join(said)
+
+
+@pytest.mark.parametrize(
+    ("was", "becomes", "kind"),
+    [
+        (r"(\d+) of (\d+) tests fall", r"7\1 of \2 tests fall", "numeral_changed"),
+        (r'<text class="value"([^>]*)>(\d)', r'<text class="value"\1>9\2', "numeral_changed"),
+        (r"<desc>([^<]*?)0\.(\d)", r"<desc>\g<1>0.9\2", "numeral_changed"),
+        (r"Verdict: undecided", "Verdict: differs", "words_changed"),
+        (r'<span class="mark">\*</span>', "", "words_changed"),
+        (r'class="flag"', 'class="plain"', "marks_changed"),
+        (r'<circle class="dot" cx="(\d)', r'<circle class="dot" cx="9\1', "marks_changed"),
+        (r"</style>", "td{visibility:hidden}</style>", "marks_changed"),
+        (r'aria-label="Selection', 'aria-label="Unequal selection', "words_changed"),
+        (r"</main>", "<p>All 400 of 400 passed.</p></main>", "numeral_changed"),
+        (r"<td[^>]*>[^<]*</td>", "<td></td>", "numeral_changed"),
+    ],
+)
+def test_an_edit_of_what_it_shows_is_found(
+    tmp_path: Path, page: str, was: str, becomes: str, kind: str
+) -> None:
+    edited = re.sub(was, becomes, page, count=1)
+    assert edited != page, "nothing was edited"
+    assert kind in {id_ for id_, _, _ in checked(tmp_path, edited)}
+
+
+def test_a_spanish_page_is_read_too(tmp_path: Path, run: Run) -> None:
+    page = run.stage("report").read("report.es.html").decode()
+    assert checked(tmp_path, page) == []
+    edited = re.sub(r'<td class="number">(\d+)', r'<td class="number">\g<1>1', page, count=1)
+    assert [id_ for id_, _, _ in checked(tmp_path, edited)] == ["numeral_changed"]
+
+
+def test_an_edit_of_the_transcript_is_found(tmp_path: Path, page: str) -> None:
+    written = read_visible(page).transcript
+    told = read_transcript(written)
+    without = write_transcript(told.texts[:-1], told.elements)
+    assert [i for i, _, _ in checked(tmp_path, page.replace(written, without))] == ["numeral_changed"]
+    for broken in (written[:-8], written[1:], "AAAA", written[: len(written) // 2]):
+        assert [i for i, _, _ in checked(tmp_path, page.replace(written, broken))] == [
+            "transcript_unreadable"
+        ]
+
+
+def test_a_page_without_its_transcript_says_so(tmp_path: Path, page: str) -> None:
+    path = tmp_path / "page.html"
+    path.write_text(re.sub(rf'<meta name="{NAME}"[^>]*>', "", page), encoding="utf-8")
+    assert "transcript_missing" in {one.id for one in check_report(path).findings}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here")
+def test_a_page_that_a_browser_wrote_anew_is_as_it_was_made(tmp_path: Path, page: str) -> None:
+    path = tmp_path / "page.html"
+    path.write_text(page, encoding="utf-8")
+    saved = dump(path)
+    assert saved != page
+    assert checked(tmp_path, saved) == []
