@@ -45,6 +45,10 @@ class SpecError(AuditError, ValueError):
     """The declarative audit is wrong."""
 
 
+class MissingPackageError(SpecError):
+    """A design needs a package that is not installed here."""
+
+
 class InputError(AuditError, ValueError):
     """What was read from a source is wrong."""
 
@@ -163,3 +167,8 @@ class WithheldError(EvidenceError):
 
 class UncheckedError(AuditError):
     """Evidence could not be checked, so that there is no verdict on it."""
+
+
+def is_out_of_memory(error: Exception) -> bool:
+    """Whether an error says that memory ran out: Python's, NumPy's or Arrow's."""
+    return isinstance(error, MemoryError) or type(error).__name__ == "ArrowMemoryError"

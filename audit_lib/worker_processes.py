@@ -21,7 +21,7 @@ from threading import Thread
 from typing import Any, Final, TypeVar
 
 import audit_lib
-from audit_lib.errors import AuditError, StoreUnreachableError
+from audit_lib.errors import AuditError, StoreUnreachableError, is_out_of_memory
 
 Job = TypeVar("Job")
 Jobs = Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]]
@@ -241,14 +241,10 @@ def answer_to(jobs: Jobs, job: Mapping[str, Any]) -> dict[str, Any]:
         return jobs[job["do"]](job)
     except StoreUnreachableError as error:
         return {"unreachable": str(error)[:LONGEST]}
-    except MemoryError:
-        return {"stopped": "memory"}
     except AuditError as error:
         return {"unchecked": str(error)[:LONGEST]}
     except Exception as error:  # noqa: BLE001 - a stranger's bytes may cause anything; its words may be theirs too
-        if type(error).__name__ == "ArrowMemoryError":
-            return {"stopped": "memory"}
-        return {"unchecked": type(error).__name__}
+        return {"stopped": "memory"} if is_out_of_memory(error) else {"unchecked": type(error).__name__}
 
 
 def _bound_memory(size: int) -> None:

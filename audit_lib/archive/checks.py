@@ -202,7 +202,7 @@ def _check_tree(work: Work, run: Run, manifest: Manifest | None) -> None:
     except StoreUnreachableError:
         raise
     except Exception as error:  # noqa: BLE001 - a stranger's bytes may cause anything
-        work.find("manifest", path, f"its tree of records cannot be made again ({type(error).__name__})")
+        work.find_error("manifest", path, "its tree of records cannot be made again", error)
         return
     if tree != manifest.record_tree:
         work.find("manifest", path, "its tree of records is not that of the scores")

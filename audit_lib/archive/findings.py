@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from audit_lib.documents.privacy import PrivacyLevel
+from audit_lib.errors import is_out_of_memory
 from audit_lib.large_file import Content
 from audit_lib.privacy.vault import Vault
 from audit_lib.store import Store
@@ -214,3 +215,10 @@ class Work:
     def find(self, kind: EvidenceFindingKind, path: str, detail: str) -> None:
         """Take note of what does not hold."""
         self.findings.append(EvidenceFinding(kind=kind, path=path, detail=detail))
+
+    def find_error(self, kind: EvidenceFindingKind, path: str, what: str, error: Exception) -> None:
+        """Take note of an error that a check ended with; that memory ran out here says nothing of the evidence."""
+        if is_out_of_memory(error):
+            self.find("stopped", path, "was not checked: memory ran out; verify where there is more")
+        else:
+            self.find(kind, path, f"{what} ({type(error).__name__})")

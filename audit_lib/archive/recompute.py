@@ -22,11 +22,10 @@ from audit_lib.archive.records_check import (
 from audit_lib.archive.served_check import check_model
 from audit_lib.archive.withheld_check import RECOMPUTABLE, digest_here
 from audit_lib.documents.evidence import Manifest
-from audit_lib.errors import AuditError, StoreUnreachableError, WithheldError
+from audit_lib.errors import AuditError, MissingPackageError, StoreUnreachableError, WithheldError
 from audit_lib.large_file import Content, bytes_of, sha256_of
 from audit_lib.records import SAMPLING_ERROR
 from audit_lib.run import SUCCESS, Run, StageOutput
-from audit_lib.validate.named_suites import lacking_for
 
 Recompute = Mapping[str, Callable[[Run], StageOutput]]
 
@@ -55,9 +54,6 @@ def recompute_stage(
     if functions is None and stage not in RECOMPUTABLE[work.readable]:
         work.unrecomputed.append(stage)
         return
-    if functions is None and stage == "validation" and (lacking := lacking_for(run.spec)):
-        work.notes.append(f"{stage} was not computed again: {lacking} is not installed")
-        return
     try:
         function = functions[stage] if functions is not None else _resolve(_RECOMPUTED[stage])
         output = function(run)
@@ -66,11 +62,14 @@ def recompute_stage(
     except WithheldError:
         work.unrecomputed.append(stage)
         return
+    except MissingPackageError as error:
+        work.find("stopped", stage, f"was not checked: {error}")
+        return
     except AuditError as error:
         work.find("recomputation", stage, f"cannot be computed again: {error}")
         return
     except Exception as error:  # noqa: BLE001 - a stranger's bytes may cause anything
-        work.find("recomputation", stage, f"cannot be computed again ({type(error).__name__})")
+        work.find_error("recomputation", stage, "cannot be computed again", error)
         return
     work.recomputed.append(stage)
     if functions is None:
@@ -115,7 +114,7 @@ def _checked(work: Work, stage: str, check: Callable[[], None]) -> None:
     except AuditError as error:
         work.find("recomputation", stage, f"cannot be checked: {error}")
     except Exception as error:  # noqa: BLE001 - a stranger's bytes may cause anything
-        work.find("recomputation", stage, f"cannot be checked ({type(error).__name__})")
+        work.find_error("recomputation", stage, "cannot be checked", error)
 
 
 def _comes_out_by_columns(work: Work, run: Run, stage: str, manifest: Manifest | None) -> bool:
@@ -213,7 +212,7 @@ def _report_difference(work: Work, path: str, recomputed: Content) -> None:
     except StoreUnreachableError:
         raise
     except Exception as error:  # noqa: BLE001 - a stranger's bytes may cause anything
-        work.find("recomputation", path, f"cannot be read ({type(error).__name__})")
+        work.find_error("recomputation", path, "cannot be read", error)
         return
     if difference is None:
         return

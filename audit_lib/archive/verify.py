@@ -320,11 +320,7 @@ def _open(work: Work, uri: str, manifest: Manifest | None) -> Run | None:
             work.find("design", "plan", f"the plan cannot be read, so nothing was computed again: {error}")
         return None
     except Exception as error:  # noqa: BLE001 - a stranger's bytes may cause anything
-        work.find(
-            "design",
-            "plan",
-            f"the plan cannot be read, so nothing was computed again ({type(error).__name__})",
-        )
+        work.find_error("design", "plan", "the plan cannot be read, so nothing was computed again", error)
         return None
     if digest != run.key.spec_digest:
         work.find(
@@ -352,7 +348,7 @@ def _check_outcome(work: Work, run: Run, manifest: Manifest | None) -> None:
     except StoreUnreachableError:
         raise
     except Exception as error:  # noqa: BLE001 - a stranger's bytes may cause anything
-        work.find("manifest", path, f"the outcome cannot be checked ({type(error).__name__})")
+        work.find_error("manifest", path, "the outcome cannot be checked", error)
         return
     if manifest.outcome != ("validation_failed" if failed else "complete"):
         work.find("manifest", path, "its outcome is not what the validation says")

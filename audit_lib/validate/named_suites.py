@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import yaml
 
 from audit_lib.documents.validation import Expected, SuiteResult
-from audit_lib.errors import InputError, SpecError
+from audit_lib.errors import InputError, MissingPackageError, SpecError
 from audit_lib.validate.evaluate import ROWS_SHOWN, is_text
 
 if TYPE_CHECKING:
@@ -203,5 +203,5 @@ def _great_expectations() -> Any:
             warnings.simplefilter("ignore")  # its modules use deprecated ones
             import great_expectations
     except ImportError:
-        raise SpecError(f"{KEY} needs Great Expectations: pip install 'audit-lib[gx]'") from None
+        raise MissingPackageError(f"{KEY} needs Great Expectations: pip install 'audit-lib[gx]'") from None
     return great_expectations

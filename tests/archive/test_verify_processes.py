@@ -13,9 +13,11 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
 import pytest
 
-from audit_lib.archive import check_worker, checks
+from audit_lib.archive import check_worker, checks, recompute
 from audit_lib.archive.verify import Verification, verify
 from audit_lib.canonical import canonical_json, pretty_json
 from audit_lib.cli.main import main
@@ -288,3 +290,17 @@ def test_processes_run_no_code_that_lies_in_the_working_folder(
     found = verify(".", processes=2)
     assert not (tmp_path / "ran").exists()
     assert {one.kind for one in found.findings} <= {"extra"}
+
+
+@pytest.mark.parametrize("error", [MemoryError(), np.exceptions.AxisError("x"), pa.ArrowMemoryError("x")])
+def test_memory_that_runs_out_is_no_accusation(
+    bundle: Path, error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(run: Any) -> Any:
+        raise error
+
+    monkeypatch.setattr(recompute, "_resolve", lambda name: fail)
+    checked = verify(str(bundle))
+    kinds = {one.kind for one in checked.findings}
+    ran_out = not isinstance(error, np.exceptions.AxisError)
+    assert checked.unchecked is ran_out and kinds == ({"stopped"} if ran_out else {"recomputation"})

@@ -16,6 +16,7 @@ import yaml
 
 from audit_lib import pipeline
 from audit_lib.archive.verify import verify
+from audit_lib.cli.main import main
 from audit_lib.documents.validation import Validation
 from audit_lib.errors import InputError, SpecError, ValidationFailedError
 from audit_lib.report.suppress.redact import redacted_validation
@@ -128,7 +129,7 @@ def test_an_audit_with_a_named_suite_verifies_offline(tmp_path: Path) -> None:
     assert "inputs/checks.suites.scores" in run.stage("plan").success().artefacts
 
 
-def test_without_great_expectations_verification_says_so(
+def test_without_great_expectations_there_is_no_verdict_on_what_it_alone_knows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = recorded_audit(tmp_path, checks=LENIENT | named(tmp_path, EXISTS))
@@ -136,8 +137,26 @@ def test_without_great_expectations_verification_says_so(
     pipeline.run_all(run)
     monkeypatch.setitem(sys.modules, "great_expectations", None)
     checked = verify(run.uri)
-    assert not checked.findings and "validation" not in checked.recomputed
-    assert any("validation was not computed again: great_expectations" in note for note in checked.notes)
+    (finding,) = checked.findings
+    assert (finding.kind, finding.path, "validation" in checked.recomputed) == (
+        "stopped",
+        "validation",
+        False,
+    )
+    assert finding.detail.startswith("was not checked: checks.suites needs Great Expectations: pip install")
+    assert checked.summary().startswith("COULD NOT BE CHECKED: a check did not end")
+    assert main(["verify", run.uri]) == 2
+
+
+def test_without_great_expectations_what_is_known_by_heart_verifies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = recorded_audit(tmp_path, checks=LENIENT | named(tmp_path, MEAN | {"severity": "warning"}))
+    run = pipeline.open_run(path, Window.parse("2026-01-05", "2026-01-12"), str(tmp_path / "store"))
+    pipeline.run_all(run)
+    monkeypatch.setitem(sys.modules, "great_expectations", None)
+    checked = verify(run.uri)
+    assert not checked.findings and "validation" in checked.recomputed
 
 
 @pytest.mark.parametrize(
