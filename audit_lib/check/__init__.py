@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -23,6 +24,7 @@ from audit_lib.check.findings import KINDS, SEVERITIES, FindingKind, Rebuilt, Su
 from audit_lib.check.grids import Format, PublishedFile
 from audit_lib.check.headers import has_header
 from audit_lib.check.json_schema import SCHEMA
+from audit_lib.check.own_document import document_findings
 from audit_lib.check.own_page import OwnPage, agreement
 from audit_lib.check.page_breaks import headless, joined
 from audit_lib.check.published_tables import PublishedTable, tables_of, why_none
@@ -57,7 +59,7 @@ class CheckResult:
     ----------
     file : str
         Its name as given.
-    format : {"html", "csv", "pdf", "docx", "xlsx", "image"}
+    format : {"html", "csv", "pdf", "docx", "xlsx", "image", "json"}
         What it was read as.
     policy : str
         Policy pack and version that it was checked against: the one that a page of ours names, or else LL144's.
@@ -144,7 +146,7 @@ def check_document(
         If there is no such policy.
     """
     pack = policy_named(policy)
-    law = _law_of(document.text) or pack
+    law = _law_of(document) or pack
     other = law.name != pack.name
     document = replace(document, grids=upright(document.grids, pack))
     tables = tables_of(document.grids, pack)
@@ -157,7 +159,9 @@ def check_document(
             tables=(),
             findings=tuple(own),
             rebuilt=(),
-            not_checked=("what its law asks of a summary: no table of rates was found in a page of ours",),
+            not_checked=(
+                "what its law asks of a summary: a page of ours, without tables of rates that were read",
+            ),
         )
     if not tables:
         lacking = "".join(
@@ -235,6 +239,8 @@ def check_document(
 
 def _own_page(document: PublishedFile) -> list[SummaryFinding]:
     """What a page of ours shows and did not say when it was made; of others nothing."""
+    if isinstance(document.own, Mapping):
+        return list(document_findings(document.own))
     if document.own is not None:
         return agreement(OwnPage(document.own))
     if document.format in ("html", "pdf") and _MADE_BY.search(document.text):
@@ -243,9 +249,12 @@ def _own_page(document: PublishedFile) -> list[SummaryFinding]:
     return []
 
 
-def _law_of(text: str) -> Policy | None:
-    """The policy that a page of ours names in its last line."""
-    named = [name for name in _NAMED.findall(text) if name in policy_names()]
+def _law_of(document: PublishedFile) -> Policy | None:
+    """The policy that a page of ours names in its last line, and a report in its field."""
+    named = _NAMED.findall(document.text)
+    if isinstance(document.own, Mapping) and isinstance(policy := document.own.get("policy"), Mapping):
+        named = [policy.get("name")]
+    named = [name for name in named if name in policy_names()]
     return load_policy(named[-1]) if named else None
 
 

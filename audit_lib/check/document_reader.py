@@ -5,8 +5,9 @@ from __future__ import annotations
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+from audit_lib.canonical import strict_json
 from audit_lib.check.csv_tables import csv_grids
 from audit_lib.check.docx_tables import docx_document
 from audit_lib.check.grids import PublishedFile
@@ -19,6 +20,7 @@ from audit_lib.check.xlsx_tables import xlsx_document
 from audit_lib.errors import CorruptFileError, InputError
 
 MOST_BYTES: Final = 64 * 2**20
+_OWN_REPORT: Final = "audit-report/"
 _ENCODINGS: Final = ("utf-8-sig", "cp1252", "latin-1")
 
 
@@ -42,6 +44,8 @@ def read_document(path: Path) -> PublishedFile:
     if is_picture(content):
         return picture_document(content, path)
     text = _decode(content, path)
+    if (report := _own_report(content)) is not None:
+        return PublishedFile(format="json", text="", grids=(), own=report)
     start = text[:4096].lower()
     if "<table" in text.lower() or "<html" in start or "<!doctype html" in start:
         return html_document(text, path.parent)
@@ -50,6 +54,17 @@ def read_document(path: Path) -> PublishedFile:
             f"{path}: not a PDF despite its name; save the summary again as PDF, HTML or CSV"
         )
     return PublishedFile(format="csv", text="", grids=tuple(csv_grids(text, path)))
+
+
+def _own_report(content: bytes) -> dict[str, Any] | None:
+    """Read a ``report.json`` of ours; None where it is none."""
+    if content.lstrip()[:1] != b"{":
+        return None
+    try:
+        document = strict_json(content)
+    except ValueError:
+        return None
+    return document if str(document.get("schema", "")).startswith(_OWN_REPORT) else None
 
 
 def _media(package: zipfile.ZipFile, path: Path) -> Iterator[NamedPicture]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from audit_lib.check.own_pdf import PdfWords
     from audit_lib.page_transcript import Visible
 
-Format = Literal["html", "csv", "pdf", "docx", "xlsx", "image"]
+Format = Literal["html", "csv", "pdf", "docx", "xlsx", "image", "json"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,8 +53,8 @@ class PublishedFile:
 
     Parameters
     ----------
-    format : {"html", "csv", "pdf", "docx", "xlsx", "image"}
-        What it was read as.
+    format : {"html", "csv", "pdf", "docx", "xlsx", "image", "json"}
+        What it was read as; JSON is read of our own reports alone.
     text : str
         Every visible word outside and inside tables, a line a paragraph; empty for CSV.
     grids : tuple of Grid
@@ -65,8 +65,8 @@ class PublishedFile:
         Parts that may hold a table and were not read, such as pictures, and why.
     unsure : str
         Why its words may have been misread; empty where they are the file's own.
-    own : Visible or PdfWords, optional
-        Of a page of ours: what it shows, and the transcript that it carries.
+    own : Visible or PdfWords or mapping, optional
+        Of a page of ours: what it shows, and the transcript that it carries; of a ``report.json`` the document.
     """
 
     format: Format
@@ -75,7 +75,7 @@ class PublishedFile:
     caution: str = ""
     unread: tuple[str, ...] = ()
     unsure: str = ""
-    own: Visible | PdfWords | None = None
+    own: Visible | PdfWords | Mapping[str, Any] | None = None
 
 
 def even(rows: Iterable[Sequence[str]]) -> tuple[tuple[str, ...], ...]:

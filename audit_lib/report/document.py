@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Mapping
 from dataclasses import fields
-from typing import Final
+from typing import Any, Final
 
-from audit_lib.canonical import pretty_json
+from audit_lib.canonical import pretty_json, sha256
 from audit_lib.documents.earlier import Span
 from audit_lib.documents.report import Report, RequiredField, SignedBy, Switch, ValidationFacts
 from audit_lib.policies.fields import FieldCheck, required_fields
@@ -20,6 +21,7 @@ from audit_lib.typed_json import as_json
 
 _INDENT: Final = b"  "
 _METRICS_KEY: Final = "metrics"
+_DIGESTS_KEY: Final = "digests"
 _METRICS: Final = b"\n" + _INDENT + b'"metrics": '
 _PIECE: Final = 2**20
 
@@ -34,13 +36,21 @@ def document_frame(content: Content) -> bytes:
 
     The metrics are most of it, and writing them out anew would take longer than all the rest.
     """
-    document, archived = make_document(content), content.archived_metrics is not None
-    return pretty_json(
-        {
-            one.name: None if archived and one.name == _METRICS_KEY else as_json(getattr(document, one.name))
-            for one in fields(document)
-        }
-    )
+    document, archived = make_document(content), content.archived_metrics
+    written = {
+        one.name: None
+        if archived is not None and one.name == _METRICS_KEY
+        else as_json(getattr(document, one.name))
+        for one in fields(document)
+        if one.name != _DIGESTS_KEY
+    }
+    return pretty_json({**written, _DIGESTS_KEY: _digests(written, archived)})
+
+
+def _digests(written: Mapping[str, Any], archived: bytes | None) -> dict[str, str]:
+    """Return the digest of each field; of metrics that are set in as archived, of these bytes, which are the same."""
+    digests = {name: sha256(pretty_json(value)) for name, value in written.items()}
+    return digests if archived is None else {**digests, _METRICS_KEY: sha256(archived)}
 
 
 def with_metrics(frame: bytes, archived: bytes | None) -> bytes:

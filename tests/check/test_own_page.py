@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from audit_lib.canonical import pretty_json, sha256
 from audit_lib.check import CheckResult, check_report
 from audit_lib.page_transcript import NAME, numerals, read_transcript, read_visible, write_transcript
 from audit_lib.run import Run
@@ -79,8 +83,8 @@ def test_an_edit_of_what_it_shows_is_found(
 def test_a_spanish_page_is_read_too(tmp_path: Path, run: Run) -> None:
     page = run.stage("report").read("report.es.html").decode()
     assert checked(tmp_path, page) == []
-    edited = re.sub(r'<td class="number">(\d+)', r'<td class="number">\g<1>1', page, count=1)
-    assert [id_ for id_, _, _ in checked(tmp_path, edited)] == ["numeral_changed"]
+    edited = re.sub(r"(<td[^>]*>)(\d+)<", r"\g<1>\g<2>1<", page, count=1)
+    assert "numeral_changed" in [id_ for id_, _, _ in checked(tmp_path, edited)]
 
 
 def test_an_edit_of_the_transcript_is_found(tmp_path: Path, page: str) -> None:
@@ -92,6 +96,76 @@ def test_an_edit_of_the_transcript_is_found(tmp_path: Path, page: str) -> None:
         assert [i for i, _, _ in checked(tmp_path, page.replace(written, broken))] == [
             "transcript_unreadable"
         ]
+
+
+@pytest.fixture(scope="module")
+def document(run: Run) -> bytes:
+    return run.stage("report").read("report.json")
+
+
+def of_json(tmp_path: Path, document: object) -> list[str]:
+    path = tmp_path / "report.json"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    result = check_report(path)
+    assert result.format == "json"
+    return [one.column for one in result.findings]
+
+
+def test_a_report_json_as_it_was_made_has_no_finding(tmp_path: Path, document: bytes) -> None:
+    assert of_json(tmp_path, json.loads(document)) == []
+
+
+def test_an_edit_of_a_report_json_is_found_in_its_field(tmp_path: Path, document: bytes) -> None:
+    edited = json.loads(document)
+    edited["metrics"]["label_mass"] = [{"n": 7}]
+    assert of_json(tmp_path, edited) == ["metrics"]
+    assert of_json(tmp_path, {**json.loads(document), "more": 1}) == ["more"]
+    assert "caveats" in of_json(tmp_path, {k: v for k, v in json.loads(document).items() if k != "caveats"})
+
+
+def _first_row(document: Any) -> Any:
+    return next(
+        row
+        for table in document["metrics"]["tables"]
+        for row in table["rows"]
+        if row["label"] != table["comparator"]
+    )
+
+
+def _set(*path: str | int, value: Any) -> Callable[[Any], None]:
+    def change(row: Any) -> None:
+        for key in path[:-1]:
+            row = row[key]
+        row[path[-1]] = value(row[path[-1]]) if callable(value) else value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        (_set("n", value=lambda n: n + 1), "rate"),
+        (_set("selected", value=lambda n: n + 1), "rate"),
+        (_set("rate", "value", value=lambda v: v + 0.001), "rate"),
+        (_set("rate", "interval", "low", value=0.999), "rate.interval"),
+        (_set("impact_ratio", "value", value=lambda v: v + 0.001), "impact_ratio"),
+        (_set("impact_ratio", "n_reference", value=lambda v: v + 1), "impact_ratio.n_reference"),
+        (_set("impact_ratio", "intervals", 0, "high", value=0.0), "interval of the impact ratio"),
+        (_set("four_fifths_flag", value=lambda v: not v), "four_fifths_flag"),
+        (
+            _set("unknown", "rate_bounds", value=lambda v: [v[0], v[1] + 0.01]),
+            "unknown: upper bound of the rate",
+        ),
+        (_set("impact_ratio", "verdict", "kind", value="difference"), "verdict"),
+    ],
+)
+def test_a_number_that_its_counts_contradict_is_found_though_all_digests_are_made_anew(
+    tmp_path: Path, document: bytes, change: Callable[[Any], None], named: str
+) -> None:
+    edited = json.loads(document)
+    change(_first_row(edited))
+    edited["digests"] = {k: sha256(pretty_json(v)) for k, v in edited.items() if k != "digests"}
+    assert named in of_json(tmp_path, edited)
 
 
 def test_a_page_without_its_transcript_says_so(tmp_path: Path, page: str) -> None:
