@@ -99,7 +99,13 @@ def _check_corpus(options: argparse.Namespace) -> int:
     from audit_lib.corpus.sweep import SweepOptions, sweep_pages
     from audit_lib.corpus.sweep_files import sweep_files
     from audit_lib.corpus.text_summary import summary_text
+    from audit_lib.errors import ConflictError
 
+    out = Path(options.out)
+    if (out / "index.html").exists() and not (out / "sweep.json").exists():
+        raise ConflictError(
+            f"{out / 'index.html'}: is there already, and of no sweep; name another folder with --out"
+        )
     now = datetime.now(UTC).replace(microsecond=0)
     kept = KeptSweeps(options.store, options.name or corpus_name(options.source), notify)
     swept = sweep_pages(
@@ -120,7 +126,6 @@ def _check_corpus(options: argparse.Namespace) -> int:
         now,
         notify,
     )
-    out = Path(options.out)
     out.mkdir(parents=True, exist_ok=True)
     for name, content in sweep_files(swept, kept.root).items():
         (out / name).write_bytes(content)

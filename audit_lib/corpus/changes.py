@@ -119,7 +119,7 @@ def _exponent(number: Decimal) -> int:
 
 def _said(numbers: tuple[ChangedPageNumber, ...]) -> str:
     named = "; ".join(
-        f"{' | '.join(filter(None, (one.table, one.row, one.column)))}: {one.before or 'none'} -> {one.now or 'none'}"
+        f"{', '.join(filter(None, (one.table, one.row, one.column)))}: {one.before or 'none'} to {one.now or 'none'}"
         for one in numbers[:_NAMED]
     )
     more = f"; and {len(numbers) - _NAMED} more" if len(numbers) > _NAMED else ""

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -26,6 +27,8 @@ from audit_lib.policies import policy_named
 _FEWEST_ROWS, _FEWEST_PEOPLE, _FEWEST_COUNTS = 2, 100, 4
 """What a table must have for its counts to be no matter of chance: rows, people, and different counts of two digits."""
 _LONGEST: Final = 400
+_MOST_NUMBERS, _MOST_FINDINGS = 20_000, 1_000
+"""A page is anybody's: what is kept of one is bounded."""
 
 
 def page_facts(path: Path, sha256: str, checker: str, policy: str) -> PageFacts:
@@ -51,30 +54,36 @@ def page_facts(path: Path, sha256: str, checker: str, policy: str) -> PageFacts:
     try:
         document = read_document(path)
     except InputError as error:
-        return unchecked_facts(sha256, checker, str(error))
+        return unchecked_facts(sha256, checker, str(error).removeprefix(f"{path}: "))
     audited = read_words(document.text).audited
     tables = tables_of(upright(document.grids, pack), pack)
-    facts = unchecked_facts(sha256, checker, "")
+    numbers = tuple(islice(_numbers(document, tables), _MOST_NUMBERS + 1))
+    if len(numbers) > _MOST_NUMBERS:
+        return unchecked_facts(
+            sha256, checker, f"prints more than {_MOST_NUMBERS:,} numbers, as no summary does"
+        )
     facts = replace(
-        facts,
+        unchecked_facts(sha256, checker, ""),
         format=document.format,
         audited=None if audited is None else audited.isoformat(),
-        numbers=tuple(_numbers(document, tables)),
+        numbers=numbers,
         counted=tuple(_counted(tables)),
         words=_digest(re.sub(r"\s+", "", document.text)),
     )
     try:
         result = check_document(document, path.name, policy=policy)
     except InputError as error:
-        return replace(facts, unchecked=_short(str(error)))
+        return replace(facts, unchecked=_short(str(error).removeprefix(f"{path.name}: ")))
+    left = len(result.findings) - _MOST_FINDINGS
+    more = [f"{left} more findings, of the lightest, are left out"] if left > 0 else []
     return replace(
         facts,
         policy=result.policy,
-        tables=result.tables,
+        tables=tuple(map(_short, result.tables)),
         rebuilt=sum(bool(one.conventions) for one in result.rebuilt),
         printed=len(result.rebuilt),
         findings=tuple(_findings(result)),
-        not_checked=result.not_checked,
+        not_checked=tuple(map(_short, (*more, *result.not_checked))),
     )
 
 
@@ -88,10 +97,11 @@ def unchecked_facts(sha256: str, checker: str, why: str, *, stopped: bool = Fals
 
 
 def _findings(result: CheckResult) -> Iterator[PageFinding]:
-    for one in result.findings:
+    for one in result.findings[:_MOST_FINDINGS]:
         yield PageFinding(
-            id=one.id, severity=one.severity, message=one.message, table=one.table, row=one.row, column=one.column,
-            printed=one.printed, recomputed=one.recomputed, rule=one.rule, unsure=one.unsure,
+            id=one.id, severity=one.severity, message=_short(one.message), table=_short(one.table),
+            row=_short(one.row), column=_short(one.column), printed=_short(one.printed),
+            recomputed=_short(one.recomputed), rule=one.rule, unsure=_short(one.unsure),
         )  # fmt: skip
 
 
@@ -105,7 +115,7 @@ def _numbers(document: PublishedFile, tables: Sequence[PublishedTable]) -> Itera
     for table, name in zip(tables, _names(tables), strict=True):
         times: Counter[str] = Counter()
         for row in table.rows:
-            label = _row_name(row)
+            label = _short(_row_name(row))
             times[label] += 1
             again = f" ({times[label]})" if times[label] > 1 else ""
             for meaning, cell in row.cells.items():
@@ -132,11 +142,11 @@ def _names(tables: Sequence[PublishedTable]) -> list[str]:
 
     So a caption that is worded anew makes no other table of it.
     """
-    families = [table.family or "other categories" for table in tables]
+    families = [(table.family or "other categories").replace("_", " ") for table in tables]
     many = Counter(families)
     names, times = [], Counter[str]()
     for table, family in zip(tables, families, strict=True):
-        name = f"{family}: {table.place}" if many[family] > 1 and table.place else family
+        name = _short(f"{family}: {table.place}") if many[family] > 1 and table.place else family
         times[name] += 1
         names.append(f"{name} ({times[name]})" if times[name] > 1 else name)
     return names

@@ -23,6 +23,8 @@ _REDIRECTS: Final = (301, 302, 303, 307, 308)
 _AT_ONCE: Final = 8
 """Hosts that are asked at the same time; one host is asked one thing at a time."""
 _LONGEST_REST: Final = 120.0
+_SILENT: Final = 3
+"""Requests in a row without a whole answer, after which a host is left alone: its other pages would hold the sweep."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,6 +186,9 @@ class PoliteFetcher:
                 address, headers, self._manners.bounds, private_hosts=self._manners.private_hosts
             )
             host.last = time.monotonic()
+            host.silent = host.silent + 1 if answer.status is None else 0
+            if host.silent >= _SILENT:
+                host.refuses = f"the host gave no answer {_SILENT} times in a row, and was left alone"
             if answer.status == _TOO_MANY or (answer.status == _BUSY and answer.header("retry-after")):
                 host.refuses = f"the host asked for no more requests now (HTTP {answer.status})"
         return answer
@@ -193,6 +198,7 @@ class PoliteFetcher:
 class _HostRest:
     lock: LockType = field(default_factory=Lock)
     last: float = -math.inf
+    silent: int = 0
     refuses: str = ""
 
 

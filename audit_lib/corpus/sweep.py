@@ -99,8 +99,17 @@ def sweep_pages(
     looked = look_at(corpus, earlier, kept, folder, options.manners, now, notify)
     told = [*corpus.told, *looked.told]
     if before is not None and corpus.is_folder:
+        new = {
+            (page.employer, one.snapshot.sha256): page.page
+            for page, one in looked.pages.items()
+            if one.snapshot is not None and page not in earlier
+        }
         for page, was in earlier.items():
-            if page not in looked.pages and was.snapshot is not None:
+            if page in looked.pages or was.snapshot is None:
+                continue
+            if was.state == "seen" and (name := new.get((page.employer, was.snapshot.sha256))) is not None:
+                told.append(f"{page.page}: is {name} now, with the same bytes")
+            else:
                 looked.pages[page] = Looked(state="taken down", why="the file is gone from the folder")
     elif before is not None:
         gone = [one.listed for one in before.pages if one.listed.page not in {p.page for p in looked.pages}]

@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from audit_lib.canonical import pretty_json
 from audit_lib.corpus.sweep import SweptPages
-from audit_lib.corpus.tallies import COUNTED, TITLES, marks_of, sharing, tallies, year_of
+from audit_lib.corpus.tallies import COUNTED, TITLES, marks_of, ordered_changes, sharing, tallies, year_of
 from audit_lib.documents.published_pages import PageSnapshot, SeenPage
 from audit_lib.report.html import page_style, readable
 from audit_lib.report.tables import csv_bytes
@@ -157,10 +157,9 @@ def _page(swept: SweptPages, root: str) -> bytes:
         rows=rows,
         titles=TITLES,
         news=[
-            (row, one)
-            for row in sweep.pages
-            for one in row.changes
-            if sweep.earlier is not None and one.is_new and one.kind != "other_words"
+            one
+            for one in ordered_changes(sweep)
+            if sweep.earlier is not None and one[1].kind != "other_words"
         ],
         glance=[
             ("Pages", len(sweep.pages)),

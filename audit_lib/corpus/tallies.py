@@ -5,26 +5,32 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final, NamedTuple
 
-from audit_lib.documents.published_pages import ChangeKind, PageSweep, SeenPage
+from audit_lib.documents.published_pages import ChangeKind, PageChange, PageSweep, SeenPage
 
 NOT_GIVEN: Final = "not given"
 NO_DAY: Final = "no day found"
 
 TITLES: Final[Mapping[ChangeKind, str]] = {
     "taken_down": "Taken down",
-    "not_reached": "Not reached",
-    "came_back": "Came back",
     "numbers_changed_silently": "Numbers changed, the audit's day did not move",
-    "numbers_changed_with_date": "Numbers changed, and the audit's day moved",
     "date_moved_without_numbers": "The audit's day moved, no number changed",
     "no_longer_readable": "No summary can be read any more",
-    "readable_again": "A summary can be read now",
     "over_a_year_old": "Over a year old",
     "audit_in_the_future": "Audit in the future",
+    "numbers_changed_with_date": "Numbers changed, and the audit's day moved",
+    "not_reached": "Not reached",
+    "came_back": "Came back",
+    "readable_again": "A summary can be read now",
     "leads_elsewhere": "The address leads elsewhere",
     "other_words": "Other words, same numbers",
 }
-"""What a reader is told that each kind of change is."""
+"""What a reader is told that each kind of change is, in the order in which they are told."""
+
+
+def ordered_changes(sweep: PageSweep) -> list[tuple[SeenPage, PageChange]]:
+    """Return what is new, the kinds that weigh most first, and then by page."""
+    found = [(row, one) for row in sweep.pages for one in row.changes if one.is_new]
+    return sorted(found, key=lambda one: (one[1].severity == "note", list(TITLES).index(one[1].kind)))
 
 
 class PageMark(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from audit_lib.corpus.tallies import COUNTED, TITLES, marks_of, sharing
+from audit_lib.corpus.tallies import COUNTED, TITLES, marks_of, ordered_changes, sharing
 from audit_lib.documents.published_pages import PageChange, PageSweep, SeenPage
 from audit_lib.report.html import readable
 
@@ -16,7 +16,7 @@ def news(sweep: PageSweep) -> list[tuple[SeenPage, PageChange]]:
     """Return what is new since the sweep before, and needs a look: every change that is no note."""
     if sweep.earlier is None:
         return []
-    return [(row, one) for row in sweep.pages for one in row.changes if one.is_new and one.severity != "note"]
+    return [(row, one) for row, one in ordered_changes(sweep) if one.severity != "note"]
 
 
 def summary_text(sweep: PageSweep) -> str:

@@ -89,6 +89,16 @@ def test_a_host_that_asks_for_no_more_is_left_alone(site: Site) -> None:
     assert "no more requests" in found[site.url("/page")].answer.fault
 
 
+def test_a_host_that_never_answers_does_not_hold_the_others(site: Site) -> None:
+    site.pages |= {f"/{i}": Page(write=drops) for i in range(9)}
+    manners = FetchManners(between=0.0, private_hosts=frozenset({HOST}))
+    found: list[str] = []
+    pages = [PageRequest(url=site.url(f"/{i}")) for i in range(9)]
+    PoliteFetcher(manners).visit_all(pages, lambda page, one: found.append(one.answer.fault))
+    assert site.paths() == ["/robots.txt", "/0", "/1", "/2"]
+    assert sum("was left alone" in fault for fault in found) == 6
+
+
 def test_redirects_are_followed_and_noted(site: Site) -> None:
     site.pages |= {
         "/old": Page(status=301, headers={"Location": "/middle#part"}),

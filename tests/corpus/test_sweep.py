@@ -117,6 +117,34 @@ def test_a_week_of_changes_in_a_folder(folder: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("reading_here")
+def test_a_file_with_another_name_was_not_taken_down(folder: Path, tmp_path: Path) -> None:
+    (folder / "Acme").mkdir()
+    for name in ("Acme/2025.html", "Alone.html"):
+        (folder / name).write_bytes(Made().html())
+    desk = Desk(tmp_path, folder)
+    desk.look()
+    (folder / "Acme/2025.html").rename(folder / "Acme/2026.html")
+    (folder / "Alone.html").rename(folder / "Somebody else.html")
+    swept = desk.look()
+    assert kinds(swept) == {"Alone": ["taken_down"]}, "another employer's page is another page"
+    assert "Acme/2025.html: is Acme/2026.html now, with the same bytes" in swept.sweep.told
+    assert kinds(desk.look()) == {}
+
+
+@pytest.mark.usefixtures("reading_here")
+def test_a_page_without_end_is_bounded(folder: Path, tmp_path: Path) -> None:
+    row = b"<tr><td>Male</td><td>10</td><td>5</td><td>50%</td><td>1.00</td></tr>"
+    names = ("Sex", "Applicants", "Selected", "Selection rate", "Impact ratio")
+    head = f"<table><tr>{''.join(f'<th>{name}</th>' for name in names)}</tr>".encode()
+    (folder / "many.html").write_bytes(b"<html>" + head + row * 6000 + b"</table>")
+    (folder / "long.html").write_bytes(Made(head="x" * 500_000, words="y" * 500_000).html())
+    swept = Desk(tmp_path, folder).look()
+    assert "more than 20,000 numbers" in rows(swept)["many"].unchecked
+    assert rows(swept)["long"].unchecked == ""
+    assert max(len(str(one.as_dict())) for one in swept.facts.values()) < 100_000
+
+
+@pytest.mark.usefixtures("reading_here")
 def test_age(folder: Path, tmp_path: Path) -> None:
     for day in ("2025-05-31", "2025-06-01", "2025-06-05", "2026-06-02"):
         (folder / f"{day}.html").write_bytes(Made(date=day).html())
