@@ -8,12 +8,14 @@ from decimal import Decimal, InvalidOperation
 from functools import partial
 from typing import Final
 
+from audit_lib.corpus.page_facts import figure
 from audit_lib.documents.published_pages import (
     ChangedPageNumber,
     ChangeKind,
     PageChange,
     PageFacts,
     PageSnapshot,
+    PrintedNumber,
     Severity,
 )
 from audit_lib.policies import Policy
@@ -21,6 +23,7 @@ from audit_lib.policies.clocks import months_later, valid_until
 
 _PEOPLE: Final = ("applicants", "selected", "unknown", "total", "people in the words")
 _NAMED: Final = 3
+_UNSURE: Final = "read from where words stand: look at both snapshots before you rely on it"
 
 SEVERITIES: Final[Mapping[ChangeKind, Severity]] = {
     "taken_down": "warning",
@@ -34,6 +37,7 @@ SEVERITIES: Final[Mapping[ChangeKind, Severity]] = {
     "over_a_year_old": "warning",
     "audit_in_the_future": "warning",
     "leads_elsewhere": "note",
+    "laid_out_anew": "note",
     "other_words": "note",
 }
 
@@ -79,14 +83,73 @@ def changes_between(
         raise ValueError("facts of two checkers are not compared")
     told = partial(change, before=before, now=now)
     numbers = tuple(changed_numbers(old, new))
-    if numbers:
+    is_unsure = old.unsure or new.unsure
+    kept = tuple(one for one in numbers if not is_unsure or is_printed_otherwise(one, old, new))
+    if kept:
         moved = old.audited != new.audited and new.audited is not None
         kind: ChangeKind = "numbers_changed_with_date" if moved else "numbers_changed_silently"
-        yield told(kind, f"{_said(numbers)}; {_dates(old, new)}", numbers=numbers)
+        caution = f"; {_UNSURE}" if is_unsure else ""
+        yield told(kind, f"{_said(kept)}; {_dates(old, new)}{caution}", numbers=kept)
     elif old.audited != new.audited:
-        yield change("date_moved_without_numbers", f"{_dates(old, new)}; every number is as before")
+        yield told("date_moved_without_numbers", f"{_dates(old, new)}; every number is as before")
+    elif numbers:
+        yield told(
+            "laid_out_anew", "its tables are read otherwise, and every number is still printed as often"
+        )
     elif old.words != new.words:
-        yield change("other_words", "its words changed; its numbers and the day of the audit did not")
+        yield told("other_words", "its words changed; its numbers and the day of the audit did not")
+
+
+def unread(old: PageFacts, new: PageFacts, before: PageSnapshot, now: PageSnapshot) -> Iterator[PageChange]:
+    """Yield what is to be told of a snapshot that cannot be read any more, or still cannot be.
+
+    One in which every number of the tables before is still printed was laid out anew, as far as can be seen.
+    """
+    told = partial(change, before=before, now=now)
+    if old.unchecked:
+        if old.figures != new.figures:
+            yield told("other_words", "it could not be read as tables, and cannot now; numbers in it changed")
+        elif old.words != new.words:
+            yield told("other_words", "it could not be read as tables, and cannot now; its words changed")
+        return
+    lacks = [one for one in old.numbers if is_printed_otherwise(_gone(one), old, new)]
+    if lacks or not (old.numbers and old.figures):  # a CSV has no words around its tables
+        why = f"its summary could be read before, and cannot now: {new.unchecked}"
+        yield told(
+            "no_longer_readable", f"{why}; {len(lacks)} of its numbers are printed less often or not at all"
+        )
+    else:
+        yield told(
+            "laid_out_anew",
+            f"every number is still printed as often; its tables cannot be read: {new.unchecked}",
+        )
+
+
+def _gone(number: PrintedNumber) -> ChangedPageNumber:
+    return ChangedPageNumber(
+        table=number.table, row=number.row, column=number.column, before=number.value, now=None
+    )
+
+
+def is_printed_otherwise(one: ChangedPageNumber, old: PageFacts, new: PageFacts) -> bool:
+    """Whether the words of two snapshots bear a change out: the old number is printed less often, or the new one more.
+
+    A table that is read from where words stand may be read otherwise when it is laid out anew. What is printed on a
+    page at all does not depend on that.
+    """
+    gone = any(new.figures.get(key, 0) < old.figures.get(key, 0) for key in _keys(one.before))
+    return gone or any(new.figures.get(key, 0) > old.figures.get(key, 0) for key in _keys(one.now))
+
+
+def _keys(value: str | None) -> set[str]:
+    """Return how a number may stand in the words: as a share, or as a percentage."""
+    if value is None:
+        return set()
+    try:
+        number = Decimal(value)
+    except InvalidOperation:  # several numbers that a table states
+        return set()
+    return {figure(number), figure(number.scaleb(2))}
 
 
 def changed_numbers(old: PageFacts, new: PageFacts) -> Iterator[ChangedPageNumber]:

@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from decimal import Decimal
 from fractions import Fraction
 from itertools import islice
 from pathlib import Path
@@ -17,6 +18,7 @@ from audit_lib.check import CheckResult, check_document
 from audit_lib.check.document_reader import read_document
 from audit_lib.check.grids import PublishedFile
 from audit_lib.check.headers import RATES
+from audit_lib.check.published_numbers import SEPARATORS, WHOLE, Number
 from audit_lib.check.published_tables import PublishedRow, PublishedTable, tables_of
 from audit_lib.check.stated_fields import read_words
 from audit_lib.check.transposed_tables import upright
@@ -27,6 +29,7 @@ from audit_lib.policies import policy_named
 _FEWEST_ROWS, _FEWEST_PEOPLE, _FEWEST_COUNTS = 2, 100, 4
 """What a table must have for its counts to be no matter of chance: rows, people, and different counts of two digits."""
 _LONGEST: Final = 400
+_FIGURE: Final = re.compile(rf"{WHOLE}(?:\.[0-9]{{1,18}})?|\.[0-9]{{1,18}}")
 _MOST_NUMBERS, _MOST_FINDINGS = 20_000, 1_000
 """A page is anybody's: what is kept of one is bounded."""
 
@@ -67,6 +70,8 @@ def page_facts(path: Path, sha256: str, checker: str, policy: str) -> PageFacts:
         format=document.format,
         audited=None if audited is None else audited.isoformat(),
         numbers=numbers,
+        unsure=bool(document.unsure) or any(table.unsure for table in tables),
+        figures=dict(islice(figures(document.text).items(), _MOST_NUMBERS)),
         counted=tuple(_counted(tables)),
         words=_digest(re.sub(r"\s+", "", document.text)),
     )
@@ -91,7 +96,8 @@ def unchecked_facts(sha256: str, checker: str, why: str, *, stopped: bool = Fals
     """Return the facts of a snapshot that says nothing, and why."""
     return PageFacts(
         snapshot=sha256, checker=checker, format=None, unchecked=_short(why), stopped=stopped, policy="",
-        audited=None, tables=(), rebuilt=0, printed=0, findings=(), not_checked=(), numbers=(), counted=(),
+        audited=None, tables=(), rebuilt=0, printed=0, findings=(), not_checked=(), numbers=(),
+        unsure=False, figures={}, counted=(),
         words=_digest(""),
     )  # fmt: skip
 
@@ -120,8 +126,8 @@ def _numbers(document: PublishedFile, tables: Sequence[PublishedTable]) -> Itera
             again = f" ({times[label]})" if times[label] > 1 else ""
             for meaning, cell in row.cells.items():
                 if cell.number is not None:
-                    value = cell.number.value / (100 if cell.number.percent else 1)
-                    yield PrintedNumber(table=name, row=label + again, column=meaning, value=_plain(value))
+                    value = _as_printed(cell.number)
+                    yield PrintedNumber(table=name, row=label + again, column=meaning, value=value)
         for what, stated in (("unknown", table.unknown), ("total", table.total)):
             if stated:
                 words = ", ".join(map(str, sorted(stated)))
@@ -176,6 +182,30 @@ def _counts(rows: Iterable[PublishedRow]) -> Iterator[tuple[str, ...]]:
         rates = [row.cell(one).number for one in sorted(RATES) if one in row.cells and one != "ratio"]
         told = [_plain(one.value / (100 if one.percent else 1)) for one in rates if one is not None]
         yield (row.label.key, str(applicants), str(selected) if selected is not None else f"rate {told[:1]}")
+
+
+def figures(text: str) -> Counter[str]:
+    """Count the numbers of a text, each written without thousands and without zeros at its end.
+
+    Examples
+    --------
+    >>> figures("1,390 of 12; 41.80% and 41.8")
+    Counter({'41.8': 2, '1390': 1, '12': 1})
+    """
+    found = (re.sub(rf"[{SEPARATORS}]", "", one) for one in _FIGURE.findall(text))
+    return Counter(figure(Decimal(one)) for one in found)
+
+
+def figure(number: Decimal) -> str:
+    """Write a number without zeros at its end."""
+    return f"{number.normalize():f}" if number else "0"
+
+
+def _as_printed(number: Number) -> str:
+    """Write a printed number with its digits, a percentage as a share of 1."""
+    value = Decimal(number.digits if not number.digits.startswith(".") else f"0{number.digits}")
+    shown = f"{value.scaleb(-2) if number.percent else value:f}"
+    return f"-{shown}" if number.negative else shown
 
 
 def _plain(value: Fraction) -> str:

@@ -8,7 +8,7 @@ from datetime import date, datetime
 from typing import Final
 
 from audit_lib import __version__
-from audit_lib.corpus.changes import age, change, changes_between
+from audit_lib.corpus.changes import age, change, changes_between, unread
 from audit_lib.corpus.checker import checker_digest
 from audit_lib.corpus.kept_sweeps import KeptSweeps
 from audit_lib.corpus.listed_pages import PageCorpus
@@ -297,9 +297,8 @@ def _compared(
     """Compare a snapshot with the latest one, or with the latest that could be read."""
     before, is_other = facts[latest.sha256], latest.sha256 != snapshot.sha256
     if says.unchecked:
-        if is_other and not (before.unchecked or says.stopped):
-            why = f"its summary could be read before, and cannot now: {says.unchecked}"
-            yield change("no_longer_readable", why, before=latest, now=snapshot)
+        if is_other and not (before.stopped or says.stopped):
+            yield from unread(before, says, latest, snapshot)
         return
     if is_other and before.unchecked and not before.stopped:
         why = f"it could not be read before: {before.unchecked}"

@@ -22,6 +22,7 @@ TITLES: Final[Mapping[ChangeKind, str]] = {
     "came_back": "Came back",
     "readable_again": "A summary can be read now",
     "leads_elsewhere": "The address leads elsewhere",
+    "laid_out_anew": "Laid out anew, the same numbers printed",
     "other_words": "Other words, same numbers",
 }
 """What a reader is told that each kind of change is, in the order in which they are told."""

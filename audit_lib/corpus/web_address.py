@@ -144,8 +144,9 @@ def looked_up(address: WebAddress, private_hosts: Container[str] = ()) -> list[s
     addresses = list(dict.fromkeys(str(entry[4][0]) for entry in found))
     inside = [one for one in addresses if not is_public(one)]
     if inside and address.host not in private_hosts:
+        named = "" if address.host == inside[0] else f"{address.host} is "
         raise AddressRefusedError(
-            f"{address.host} is {inside[0]}, which is no address of the public internet; name the host with "
+            f"{named}{inside[0]}, which is no address of the public internet; name the host with "
             "--private-host if you mean it"
         )
     return addresses

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from typing import Annotated, Final, Literal
@@ -37,6 +38,7 @@ ChangeKind = Literal[
     "over_a_year_old",
     "audit_in_the_future",
     "leads_elsewhere",
+    "laid_out_anew",
     "other_words",
 ]
 
@@ -50,7 +52,7 @@ class PrintedNumber(Typed):
     row: str
     column: str
     value: str
-    """As a plain decimal number; a percentage is divided by 100."""
+    """As a plain decimal number with its printed digits; a percentage is divided by 100."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +103,10 @@ class PageFacts(Typed):
     findings: tuple[PageFinding, ...]
     not_checked: tuple[str, ...]
     numbers: tuple[PrintedNumber, ...]
+    unsure: bool
+    """Whether its numbers were read from where words stand, or from pictures, and may be in wrong places."""
+    figures: Mapping[str, Count]
+    """Every number that is printed anywhere, without its place, and how often."""
     counted: tuple[CountedTable, ...]
     words: Sha256
     """Digest of its visible words, without white space."""

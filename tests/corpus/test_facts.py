@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from audit_lib.corpus.changes import changed_numbers, changes_between
+from audit_lib.corpus.changes import changed_numbers, changes_between, unread
 from audit_lib.corpus.page_facts import page_facts
 from audit_lib.corpus.shared_counts import shared_counts
 from audit_lib.documents.published_pages import (
@@ -67,7 +67,8 @@ def numbers(**values: str) -> PageFacts:
     )
     return PageFacts(
         snapshot="0" * 64, checker="1" * 64, format="html", unchecked="", stopped=False, policy="", audited=None,
-        tables=(), rebuilt=0, printed=0, findings=(), not_checked=(), numbers=found, counted=(), words="2" * 64,
+        tables=(), rebuilt=0, printed=0, findings=(), not_checked=(), numbers=found,
+        unsure=False, figures={}, counted=(), words="2" * 64,
     )  # fmt: skip
 
 
@@ -75,6 +76,8 @@ def numbers(**values: str) -> PageFacts:
     ("column", "before", "now", "changed"),
     [
         ("ratio", "0.8", "0.80", False),
+        ("ratio", "0.80", "0.84", True),
+        ("ratio", "0.80", "0.804", False),
         ("ratio", "0.667", "0.67", False),
         ("ratio", "0.67", "0.66", True),
         ("ratio", "0.667", "0.66", True),
@@ -95,6 +98,34 @@ def test_numbers_that_are_gone_or_new_are_named() -> None:
         ("rate", "0.4", None),
         ("share", None, "0.1"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "kinds"),
+    [
+        ({"0.8": 1, "0.7": 2}, {"0.7": 1, "0.8": 2}, ["numbers_changed_silently"]),
+        ({"80": 1, "70": 2}, {"70": 1, "80": 1}, ["numbers_changed_silently"]),
+        ({"0.8": 1, "0.7": 2}, {"0.8": 1, "0.7": 2}, ["laid_out_anew"]),
+    ],
+)
+def test_a_reading_from_where_words_stand_is_borne_out_by_what_is_printed(
+    before: dict[str, int], now: dict[str, int], kinds: list[str]
+) -> None:
+    old = replace(numbers(ratio="0.7"), unsure=True, figures=before)
+    new = replace(numbers(ratio="0.8"), unsure=True, figures=now)
+    found = list(changes_between(old, new, SNAPSHOT, SNAPSHOT))
+    assert [one.kind for one in found] == kinds
+    assert all("look at both snapshots" in one.message for one in found if one.severity == "warning")
+
+
+def test_a_page_that_cannot_be_read_any_more() -> None:
+    old = replace(numbers(ratio="0.7", rate="0.41"), figures={"0.7": 1, "41": 1})
+    gone = replace(old, unchecked="no table", numbers=(), figures={"41": 1})
+    laid = replace(gone, figures={"0.7": 1, "41": 1, "3": 5})
+    found = [[one.kind for one in unread(old, new, SNAPSHOT, SNAPSHOT)] for new in (gone, laid)]
+    assert found == [["no_longer_readable"], ["laid_out_anew"]]
+    assert [one.kind for one in unread(gone, laid, SNAPSHOT, SNAPSHOT)] == ["other_words"]
+    assert list(unread(gone, gone, SNAPSHOT, SNAPSHOT)) == []
 
 
 def test_facts_of_two_checkers_are_not_compared() -> None:
