@@ -28,7 +28,7 @@ from audit_lib.documents.evidence import (
     started_bytes,
 )
 from audit_lib.documents.run_statement import RunStatement
-from audit_lib.errors import AuditError
+from audit_lib.errors import AuditError, EvidenceError
 from audit_lib.journal import check_head
 from audit_lib.journal_lines import check_extends, read_lines
 from audit_lib.signing.receipts import check_receipt
@@ -88,9 +88,17 @@ def _json(data: bytes) -> None:
             write(here)
 
 
+def _whole_manifest(data: bytes) -> Manifest:
+    """A manifest with all that its format has; `audit verify` asks that after reading, the other reader at once."""
+    manifest = decode_exact(Manifest, data, "x", sealed_bytes)
+    if not manifest.is_whole:
+        raise EvidenceError("has not what its format has")
+    return manifest
+
+
 def _documents(data: bytes) -> None:
     here = _try(
-        lambda: decode_exact(Manifest, data, "x", sealed_bytes),
+        lambda: _whole_manifest(data),
         lambda: decode_exact(FailedAttempt, data, "x", sealed_bytes),
         lambda: decode_exact(StartedAttempt, data, "x", started_bytes),
         lambda: decode_exact(RunStatement, data, "x", lambda one: canonical_json(one.as_dict())),
