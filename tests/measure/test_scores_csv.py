@@ -10,10 +10,14 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from audit_lib.archive.verify import verify
-from audit_lib.measure.scores_csv import cell
+from audit_lib.measure.scores_csv import cell, float_texts, written
 from audit_lib.run import Run
 from tests.archive.cases import applicants, do, new_run, redact_again, reseal
 
@@ -109,6 +113,35 @@ def test_a_line_a_row_of_the_decisions(run: Run) -> None:
 def test_a_text_is_read_back(text: str) -> None:
     (row,) = csv.reader(io.StringIO(f"{cell(text)},x\n", newline=""))
     assert row == [row[0], "x"] and restored(row[0]) == text
+
+
+@given(
+    st.lists(st.none() | st.text(st.sampled_from("ab=+-@\t\r\n'\",é"), max_size=3), max_size=6),
+    st.integers(0, 2),
+)
+def test_texts_are_written_as_each_is(texts: list[str | None], left_out: int) -> None:
+    """Also those of a part of an array, whose texts lie among others."""
+    expected = ["" if text is None else cell(text) for text in texts]
+    array = pa.array([*["=,"] * left_out, *texts, "x\n"], pa.string())
+    assert written(array.slice(left_out, len(texts))).to_pylist() == expected
+    assert written(pa.array(texts, pa.string())).to_pylist() == expected
+
+
+@settings(max_examples=300)
+@example(
+    [1e-4, 9.999999999999999e-05, 1e10, 9999999999.5, -0.0, 0.0, 5e-324, 1e16, 1e15, 123456789.125, -1e-4]
+)
+@given(
+    st.lists(
+        st.floats(allow_infinity=True, allow_nan=True)
+        | st.floats(-1, 1)
+        | st.integers(-(10**11), 10**11).map(float)
+        | st.integers(-(10**14), 10**14).map(lambda n: n / 1e4)
+    )
+)
+def test_numbers_are_written_as_python_writes_them(values: list[float]) -> None:
+    found = float_texts(np.array(values, dtype=np.float64)).to_pylist()
+    assert found == ["" if value != value else repr(value) for value in values]
 
 
 def test_names_that_are_taken_are_told_apart(tmp_path: Path) -> None:
