@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from audit_lib.errors import UndefinedMetricError
+from audit_lib.stats.cluster_kinds import ClusterKinds
 from audit_lib.stats.cluster_worth import cluster_spread, on_normal_scale
 from audit_lib.stats.equal_rates import largest_of_pairs, signed_roots
 
@@ -32,7 +33,8 @@ def evidence_on_normal_scale(evidence: Floats, selected: Floats, people: Floats)
     for j, (won, there) in enumerate(zip(selected, people, strict=True)):
         n, x, units = there.sum(), won.sum(), int(np.count_nonzero(there))
         if 0 < x < n and units > 1:
-            plain = math.fsum(np.square((won - x / n * there) / n)) * units / (units - 1)
+            kinds = ClusterKinds.of(won, there)
+            plain = kinds.total(np.square((kinds.selected - x / n * kinds.people) / n)) * units / (units - 1)
             try:
                 spread = cluster_spread(won, there)
                 df[j] = spread.df

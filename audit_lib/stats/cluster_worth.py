@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from audit_lib.errors import UndefinedMetricError
+from audit_lib.stats.cluster_kinds import ClusterKinds
 
 __all__ = [
     "ClusterSpread",
@@ -77,7 +78,10 @@ def require_worth(shares: Floats, least: int = LEAST) -> None:
     Traceback (most recent call last):
     audit_lib.errors.UndefinedMetricError: 3 clusters, of which the largest holds 90% of the people, are worth 1.2 ...
     """
-    worth, count, largest = worth_of(shares), int(np.count_nonzero(shares)), float(shares.max())
+    _require(worth_of(shares), int(np.count_nonzero(shares)), float(shares.max()), least)
+
+
+def _require(worth: float, count: int, largest: float, least: int = LEAST) -> None:
     if worth < least - 1e-9:
         raise UndefinedMetricError(
             f"{count} clusters, of which the largest holds {largest:.0%} of the people, are worth {worth:.1f} of one "
@@ -123,8 +127,11 @@ def degrees_of_squares(squares: Floats, count: int) -> float:
     >>> round(degrees_of_squares(np.array([4.0, 1.0, 1.0, 0.0]), 4), 2), degrees_of_squares(np.ones(4), 4)
     (8.0, inf)
     """
-    variance = _sum(squares)
-    uneven = _sum(np.square(squares)) / max(variance**2, 1e-300) - 1.0 / count
+    return _degrees(_sum(squares), _sum(np.square(squares)), count)
+
+
+def _degrees(variance: float, fourth_powers: float, count: int) -> float:
+    uneven = fourth_powers / max(variance**2, 1e-300) - 1.0 / count
     return 2.0 / uneven if variance > 0.0 and uneven > 0.0 else math.inf
 
 
@@ -281,19 +288,20 @@ def cluster_spread(selected: Floats, people: Floats, rate: float | None = None) 
     >>> round(cluster_spread(won * np.repeat([2.0, 1.0], [2, 98]), np.full(100, 10.0)).df, 1)
     6.4
     """
+    kinds = ClusterKinds.of(selected, people)
     n, count = people.sum(), int(np.count_nonzero(people))
-    shares = people / n
-    if count > 1:
-        require_worth(shares)
+    shares = kinds.people / n
     if count < 2:
         raise UndefinedMetricError(f"{count} cluster: no variance between clusters to measure")
+    worth = 1.0 / kinds.total(np.square(shares))
+    _require(worth, count, float(shares.max()))
     p = selected.sum() / n if rate is None else rate
-    moved = math.sqrt((count - 1) / count) * (selected - p * people) / (n * (1.0 - shares))
+    moved = math.sqrt((count - 1) / count) * (kinds.selected - p * kinds.people) / (n * (1.0 - shares))
     squares = np.square(moved)
-    variance, df = _sum(squares), worth_of(shares) - 1.0
-    if not _decided_as_one(selected, people):
-        df = min(df, degrees_of_squares(squares, count))
-    return ClusterSpread(moved=moved, variance=variance, df=df)
+    variance, df = kinds.total(squares), worth - 1.0
+    if not _decided_as_one(kinds.selected, kinds.people):
+        df = min(df, _degrees(variance, kinds.total(np.square(squares)), count))
+    return ClusterSpread(moved=moved[kinds.of_cluster], variance=variance, df=df)
 
 
 def _decided_as_one(selected: Floats, people: Floats) -> bool:
