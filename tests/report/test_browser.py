@@ -98,7 +98,8 @@ def test_rate_and_ratio_of_every_row_are_on_the_screen(tmp_path: Path, width: in
     frame.write_text(
         f"<iframe src='report.html' style='width:{width}px;height:900px;border:0' id='f'></iframe><script>"
         "onload = () => { const d = f.contentDocument;"
-        "const rows = [...d.querySelectorAll('#selection table[role=table] tr, #scoring table[role=table] tr')];"
+        "const tables = '#selection > .table tbody tr, #scoring > .table tbody tr';"
+        f"const rows = [...d.querySelectorAll({width} < 640 ? 'tbody tr' : tables)];"
         "const ends = rows.map(r => r.lastElementChild.getBoundingClientRect().right);"
         "document.body.insertAdjacentHTML('beforeend', `<p id=out>${rows.length} ${Math.max(...ends)}</p>`) }</script>",
         encoding="utf-8",

@@ -28,6 +28,7 @@ from audit_lib.report.numbers import UNDEFINED, count, half_up, percent
 from audit_lib.report.sections.estimates import variation_in_words
 from audit_lib.report.sections.sampling_errors import sampling_errors
 from audit_lib.report.sections.what_could_change import bounds
+from audit_lib.report.shared_notes import with_notes_once
 from audit_lib.translation import mark, t, tp
 from audit_lib.validate.expectations import (
     BETWEEN,
@@ -94,7 +95,10 @@ def answers_and_validation(content: Content) -> Section:
     )
     if beside:
         blocks.append(_beside(content, beside))
-    blocks += bounds(content)
+    if could_be := with_notes_once(bounds(content)):
+        blocks.append(
+            Fold(t("What the ratios could be, had missing answers and categories been known"), could_be)
+        )
     blocks += [chart] if (chart := _score_chart(content)) else []
     blocks += [_scores(content)] if any(e.n for e in content.metrics.scores) else []
     if any(entry.n for entry in content.metrics.label_mass):

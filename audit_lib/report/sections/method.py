@@ -21,7 +21,6 @@ from audit_lib.report.blocks import (
     CommandLine,
     Facts,
     Fold,
-    Heading,
     Paragraph,
     Row,
     Section,
@@ -70,7 +69,8 @@ def decisions(content: Content) -> Section:
         )
     )
     lead = Paragraph(text(plan_words(content)))
-    return Section("decisions", plan_title(content), (lead, facts, switches, _power(content)))
+    readings = (Fold(switches.caption, (switches,)),) if switches.rows else ()
+    return Section("decisions", plan_title(content), (lead, facts, *readings, _power(content)))
 
 
 def _policy(content: Content) -> str:
@@ -289,7 +289,8 @@ def terms(content: Content) -> Section:
         for c in policy.citations
     )
     words = Facts(tuple((t(one.term), text(t(one.text))) for one in policy.glossary))
-    return Section("terms", t("Words and sources"), (words, Heading(t("Sources")), Bullets(sources)))
+    folded = (Fold(t("Words"), (words,)), Fold(t("Sources"), (Bullets(sources),)))
+    return Section("terms", t("Words and sources"), folded)
 
 
 def _plan_signed(content: Content) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Final
@@ -63,6 +63,7 @@ _OF_ALL: Final = mark("{title} of all groups together, with {level:.0%} interval
 MOST_STRATA: Final = 50
 """Strata that are printed in full; the tables of more are in the CSV files."""
 _MOST_DOTS = 40
+_MOST_OPEN_ROWS: Final = 8
 _PARAMETERS: Final = {
     "attribute": mark("attribute"),
     "bins": mark("bins"),
@@ -128,7 +129,7 @@ def _metric(content: Content, name: str) -> Iterable[Block]:
         words = in_words(dict(where))
         if {key for key, _ in where} == headline:
             whole = tuple(_blocks(content, title, words, chosen, figure=figure))
-            said |= {note for block in whole if isinstance(block, Table) for note in block.notes}
+            said |= {note for table in _tables(whole) for note in table.notes}
             yield from whole
         elif folded < MOST_STRATA:
             folded += 1
@@ -146,6 +147,14 @@ def _metric(content: Content, name: str) -> Iterable[Block]:
         yield Paragraph(filled(words, file=code("estimates.csv")))
     if name == OF:
         yield from reliability(content)
+
+
+def _tables(blocks: Iterable[Block]) -> Iterator[Table]:
+    for block in blocks:
+        if isinstance(block, Table):
+            yield block
+        elif isinstance(block, Fold):
+            yield from _tables(block.blocks)
 
 
 def _generations(estimates: Iterable[Estimate]) -> Iterable[Block]:
@@ -187,14 +196,21 @@ def _blocks(
         yield from imputed_bounds(content, name, estimates, _label, leading=figure is not None)
         return
     if len({e.parameters.get(K) for e in estimates}) > 1:
-        yield _by_quota(title, where, estimates)
+        by_quota = _by_quota(title, where, estimates)
+        # On the whole page a long table is folded; in a fold it stands open.
+        folded = figure is not None and len(by_quota.rows) > _MOST_OPEN_ROWS
+        yield Fold(t("{table}: table", table=by_quota.caption), (by_quota,)) if folded else by_quota
         return
+    drawn = False
     if figure is not None:
         # What compares groups has a parity; what is of one group, or of all together, may have none.
         for own in ([e for e in estimates if e.reference], [e for e in estimates if not e.reference]):
             if forest := _forest(content, title, where, own, figure):
+                drawn = True
                 yield forest
-    yield _table(content, title, where, estimates)
+    table = _table(content, title, where, estimates)
+    # A chart has the numbers; of what is not drawn the table stays open.
+    yield Fold(t("{table}: table", table=table.caption), (table,)) if drawn else table
     yield from weighted(f"{title}{f', {where}' if where else ''}", estimates, _label)
     yield from missing_outcomes(f"{title}{f', {where}' if where else ''}", estimates, _label)
 
