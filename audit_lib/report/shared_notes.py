@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
-from audit_lib.report.blocks import Block, Table
+from audit_lib.report.blocks import Block, Fold, Table
 from audit_lib.translation import t
 
 
@@ -28,6 +28,17 @@ def with_notes_once(tables: Iterable[Table], keep: Collection[str] = ()) -> tupl
             own[-1], notes=(*own[-1].notes, t("Of all these tables: {notes}", notes=" ".join(shared)))
         )
     return tuple(own)
+
+
+def notes_of(blocks: Iterable[Block]) -> set[str]:
+    """Return the notes under tables, folded ones too."""
+    found: set[str] = set()
+    for block in blocks:
+        if isinstance(block, Table):
+            found |= set(block.notes)
+        elif isinstance(block, Fold):
+            found |= notes_of(block.blocks)
+    return found
 
 
 def without_notes(blocks: Iterable[Block], said: Collection[str]) -> tuple[Block, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from typing import Final
@@ -46,7 +46,7 @@ from audit_lib.report.sections.reliability import OF, reliability
 from audit_lib.report.sections.subgroup_aucs import AUC
 from audit_lib.report.sections.weighted import weighted
 from audit_lib.report.sections.what_was_varied import comparison_words
-from audit_lib.report.shared_notes import without_notes
+from audit_lib.report.shared_notes import notes_of, without_notes
 from audit_lib.report.verdict_words import verdict_cell, verdict_words
 from audit_lib.results import Estimate, Undefined
 from audit_lib.translation import archived, known, mark, t, tn
@@ -129,7 +129,7 @@ def _metric(content: Content, name: str) -> Iterable[Block]:
         words = in_words(dict(where))
         if {key for key, _ in where} == headline:
             whole = tuple(_blocks(content, title, words, chosen, figure=figure))
-            said |= {note for table in _tables(whole) for note in table.notes}
+            said |= notes_of(whole)
             yield from whole
         elif folded < MOST_STRATA:
             folded += 1
@@ -147,14 +147,6 @@ def _metric(content: Content, name: str) -> Iterable[Block]:
         yield Paragraph(filled(words, file=code("estimates.csv")))
     if name == OF:
         yield from reliability(content)
-
-
-def _tables(blocks: Iterable[Block]) -> Iterator[Table]:
-    for block in blocks:
-        if isinstance(block, Table):
-            yield block
-        elif isinstance(block, Fold):
-            yield from _tables(block.blocks)
 
 
 def _generations(estimates: Iterable[Estimate]) -> Iterable[Block]:
