@@ -189,9 +189,8 @@ def _blocks(
         return
     if len({e.parameters.get(K) for e in estimates}) > 1:
         by_quota = _by_quota(title, where, estimates)
-        # On the whole page a long table is folded; in a fold it stands open.
-        folded = figure is not None and len(by_quota.rows) > _MOST_OPEN_ROWS
-        yield Fold(t("{table}: table", table=by_quota.caption), (by_quota,)) if folded else by_quota
+        long = figure is not None and len(by_quota.rows) > _MOST_OPEN_ROWS
+        yield Fold(t("{table}: table", table=by_quota.caption), (by_quota,)) if long else by_quota
         return
     drawn = False
     if figure is not None:
