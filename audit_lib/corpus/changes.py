@@ -137,6 +137,8 @@ def is_printed_otherwise(one: ChangedPageNumber, old: PageFacts, new: PageFacts)
     A table that is read from where words stand may be read otherwise when it is laid out anew. What is printed on a
     page at all does not depend on that.
     """
+    if (old.overprinted or new.overprinted) and old.digits == new.digits:
+        return False  # which digits are one number is not to be seen where words lie over them
     gone = any(new.figures.get(key, 0) < old.figures.get(key, 0) for key in _keys(one.before))
     return gone or any(new.figures.get(key, 0) > old.figures.get(key, 0) for key in _keys(one.now))
 

@@ -30,6 +30,7 @@ _FEWEST_ROWS, _FEWEST_PEOPLE, _FEWEST_COUNTS = 2, 100, 4
 """What a table must have for its counts to be no matter of chance: rows, people, and different counts of two digits."""
 _LONGEST: Final = 400
 _FIGURE: Final = re.compile(rf"{WHOLE}(?:\.[0-9]{{1,18}})?|\.[0-9]{{1,18}}")
+_OVERPRINTED: Final = re.compile(r"[^\W\d_][0-9][^\W\d_]")
 _MOST_NUMBERS, _MOST_FINDINGS = 20_000, 1_000
 """A page is anybody's: what is kept of one is bounded."""
 
@@ -72,6 +73,8 @@ def page_facts(path: Path, sha256: str, checker: str, policy: str) -> PageFacts:
         numbers=numbers,
         unsure=bool(document.unsure) or any(table.unsure for table in tables),
         figures=dict(islice(figures(document.text).items(), _MOST_NUMBERS)),
+        digits=dict(Counter(re.findall("[0-9]", document.text))),
+        overprinted=_OVERPRINTED.search(document.text) is not None,
         counted=tuple(_counted(tables)),
         words=_digest(re.sub(r"\s+", "", document.text)),
     )
@@ -97,7 +100,7 @@ def unchecked_facts(sha256: str, checker: str, why: str, *, stopped: bool = Fals
     return PageFacts(
         snapshot=sha256, checker=checker, format=None, unchecked=_short(why), stopped=stopped, policy="",
         audited=None, tables=(), rebuilt=0, printed=0, findings=(), not_checked=(), numbers=(),
-        unsure=False, figures={}, counted=(),
+        unsure=False, figures={}, digits={}, overprinted=False, counted=(),
         words=_digest(""),
     )  # fmt: skip
 

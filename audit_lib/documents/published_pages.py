@@ -107,6 +107,10 @@ class PageFacts(Typed):
     """Whether its numbers were read from where words stand, or from pictures, and may be in wrong places."""
     figures: Mapping[str, Count]
     """Every number that is printed anywhere, without its place, and how often."""
+    digits: Mapping[str, Count]
+    """The same of single digits."""
+    overprinted: bool
+    """Whether words and numbers lie over each other, so that their letters and digits come mixed."""
     counted: tuple[CountedTable, ...]
     words: Sha256
     """Digest of its visible words, without white space."""

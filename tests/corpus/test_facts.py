@@ -68,7 +68,7 @@ def numbers(**values: str) -> PageFacts:
     return PageFacts(
         snapshot="0" * 64, checker="1" * 64, format="html", unchecked="", stopped=False, policy="", audited=None,
         tables=(), rebuilt=0, printed=0, findings=(), not_checked=(), numbers=found,
-        unsure=False, figures={}, counted=(), words="2" * 64,
+        unsure=False, figures={}, digits={}, overprinted=False, counted=(), words="2" * 64,
     )  # fmt: skip
 
 
@@ -116,6 +116,16 @@ def test_a_reading_from_where_words_stand_is_borne_out_by_what_is_printed(
     found = list(changes_between(old, new, SNAPSHOT, SNAPSHOT))
     assert [one.kind for one in found] == kinds
     assert all("look at both snapshots" in one.message for one in found if one.severity == "warning")
+
+
+def test_digits_alone_are_compared_where_words_lie_over_them() -> None:
+    old = replace(numbers(ratio="0.7"), unsure=True, figures={"0.7": 1}, digits={"0": 1, "7": 1})
+    new = replace(numbers(), unsure=True, overprinted=True, figures={"0": 1, "7": 1}, digits={"7": 1, "0": 1})
+    assert [one.kind for one in changes_between(old, new, SNAPSHOT, SNAPSHOT)] == ["laid_out_anew"]
+    other = replace(new, digits={"0": 1, "8": 1})
+    assert [one.kind for one in changes_between(old, other, SNAPSHOT, SNAPSHOT)] == [
+        "numbers_changed_silently"
+    ]
 
 
 def test_a_page_that_cannot_be_read_any_more() -> None:
