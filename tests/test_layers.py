@@ -24,6 +24,7 @@ ABOVE = {
     "panel",
     "pipeline",
     "preflight",
+    "report_forms",
     "reproduce",
     "signoff",
     "signing",

@@ -29,6 +29,7 @@ from audit_lib.cli import (
     privacy,
     recommend,
     redact,
+    report,
     reproduce,
     runs,
     sign_off,
@@ -85,6 +86,7 @@ def _parser() -> argparse.ArgumentParser:
 
     runs.add_commands(command)
     policies.add_command(command)
+    report.add_command(command)
     evidence.add_commands(command)
     corpus.add_command(command)
     journal.add_commands(command)

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import argparse
 from datetime import UTC, date, datetime, timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from audit_lib.cli.shared import AddCommand, date_of, find_run, notify
-from audit_lib.large_file import bytes_of
+from audit_lib.cli.shared import AddCommand, date_of
 
 if TYPE_CHECKING:
     from audit_lib.policies import Policy
@@ -75,24 +73,7 @@ def _policies(options: argparse.Namespace) -> int:
     return bool(old)
 
 
-def report_under(options: argparse.Namespace) -> int:
-    """Write the report of a sealed run under other packs, a folder each."""
-    from audit_lib.report.under_pack import under_pack
-
-    run = find_run(options.run, options.store, notify)
-    for name in options.policy:
-        made = under_pack(run, name)
-        folder = Path(f"report-{name}")
-        folder.mkdir(parents=True, exist_ok=True)
-        for file, content in sorted(made.artefacts.items()):
-            (folder / file).write_bytes(bytes_of(content))
-            print(f"wrote {folder / file}")
-        for line in _longer(run, name):
-            print(f"note: {line}")
-    return 0
-
-
-def _longer(run: Run, name: str) -> list[str]:
+def kept_longer(run: Run, name: str) -> list[str]:
     """Say that a pack's law keeps records for longer than the run is kept by its own."""
     from audit_lib.policies import load_policy, policy_of
     from audit_lib.policies.retention import kept_until

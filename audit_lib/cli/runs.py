@@ -11,8 +11,6 @@ from audit_lib import pipeline
 from audit_lib.cli import panels, policies
 from audit_lib.cli.shared import AddCommand, find_run, notify, positive, store_option
 from audit_lib.errors import AuditError, ValidationFailedError
-from audit_lib.large_file import bytes_of
-from audit_lib.translation import LANGUAGES
 
 if TYPE_CHECKING:
     from audit_lib.run import Run
@@ -117,36 +115,6 @@ def add_commands(command: AddCommand) -> None:
         "run", help="URI of a run, or the name of an audit in the store (its latest archived run)"
     )
     store_option(show)
-
-    report = command("report", _report, "Render the report of a measured run (again) into a folder")
-    report.add_argument("run", help="URI of a run, or the name of an audit in the store")
-    what = report.add_mutually_exclusive_group()
-    what.add_argument("--out", default="report", help="folder to write all forms into (default: report)")
-    what.add_argument(
-        "--format",
-        choices=("html", "pdf", "json", "csv"),
-        help="write one form of a sealed run's report instead, as archived or set from its artefacts; of a signed run "
-        "the signed report. The run is not touched",
-    )
-    what.add_argument(
-        "--policy",
-        action="append",
-        metavar="NAME",
-        help="read a sealed run's scores under another policy pack, and write its report into report-NAME; may be "
-        "given several times. The run is not touched, and nobody has signed such a page",
-    )
-    report.add_argument(
-        "--output", metavar="FILE", help="with --format: file to write (default: report.FORMAT)"
-    )
-    report.add_argument(
-        "--language",
-        choices=tuple(LANGUAGES),
-        default="en",
-        help="of a sealed run: the page (or PDF, with --format pdf) in this language: "
-        + ", ".join(f"{code} {name}" for code, name in LANGUAGES.items())
-        + " (default: en)",
-    )
-    store_option(report)
 
 
 def _init(options: argparse.Namespace) -> int:
@@ -324,42 +292,3 @@ def _print_run(run: Run) -> None:
         )
     print(f"\nreport    {run.uri}/report/report.html")
     print(f"evidence  audit verify {run.uri}")
-
-
-def _report(options: argparse.Namespace) -> int:
-    from audit_lib.errors import InputError
-    from audit_lib.report import report
-
-    if options.policy:
-        return policies.report_under(options)
-    if options.language != "en" and options.format is None:
-        options.format = "html"
-    if options.format is not None:
-        return _one_form(options)
-    if options.output is not None:
-        raise InputError(
-            "--output: names the file of one form; say which with --format, or a folder with --out"
-        )
-    folder = Path(options.out)
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, content in sorted(report(find_run(options.run, options.store)).artefacts.items()):
-        (folder / name).write_bytes(bytes_of(content))
-        print(f"wrote {folder / name}")
-    return 0
-
-
-def _one_form(options: argparse.Namespace) -> int:
-    from audit_lib.errors import InputError
-    from audit_lib.signoff.archived_report import archived_report
-
-    run = find_run(options.run, options.store, notify)
-    path = Path(
-        options.output
-        or f"report{'' if options.language == 'en' else '.' + options.language}.{options.format}"
-    )
-    if "://" not in run.uri and path.resolve().is_relative_to(Path(run.uri).resolve()):
-        raise InputError(f"{path}: lies in the run, which is sealed; name a file elsewhere with --output")
-    content = archived_report(run, options.format, options.language)
-    path.write_bytes(content)
-    print(f"wrote {path}")
-    return 0

@@ -29,10 +29,13 @@ _NO_TEXT = re.compile(
 )
 
 
-def render_html(page: Page, *, paper: bool = False) -> bytes:
-    """Return the page as HTML (UTF-8), with its transcript. All texts are escaped but charts and the style sheet."""
-    template = _environment().get_template("report.html.j2")
-    style = Markup(page_style(paper=paper))
+def render_html(page: Page, *, paper: bool = False, short: bool = False) -> bytes:
+    """Return the page as HTML (UTF-8), with its transcript. All texts are escaped but charts and the style sheet.
+
+    A `short` page has no charts and no contents, and is set close, for two sheets of paper or a telephone.
+    """
+    template = _environment().get_template("short.html.j2" if short else "report.html.j2")
+    style = Markup(page_style(paper=paper, short=short))
     with speaking(page.language):
         around = {"skip": t("Skip to the results"), "on_this_page": t("On this page")}
     made = template.render(
@@ -46,6 +49,11 @@ def render_html(page: Page, *, paper: bool = False) -> bytes:
         **around,
     )
     return with_transcript(readable(made)).encode()
+
+
+def rendered_template(name: str, **values: object) -> bytes:
+    """Return a small template of its own, such as the card, filled in; every value is escaped."""
+    return readable(_environment().get_template(name).render(values)).encode()
 
 
 def readable(words: str) -> str:
@@ -89,9 +97,14 @@ def _environment() -> Environment:
 
 
 @cache
-def page_style(*, paper: bool) -> str:
+def page_style(*, paper: bool, short: bool = False) -> str:
     """Return the style sheet of a page, for a screen or for paper."""
     folder = files("audit_lib.report").joinpath("templates")
+    if short:
+        return "\n".join(
+            folder.joinpath(name).read_text(encoding="utf-8")
+            for name in (("short.css", "short_paper.css") if paper else ("short.css",))
+        )
     names = ("style.css", "paper.css") if paper else ("style.css",)
     sheets = [folder.joinpath(name).read_text(encoding="utf-8") for name in names]
     return "\n".join([sheets[0], figure_style(), *sheets[1:]])

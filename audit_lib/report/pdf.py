@@ -31,8 +31,8 @@ def why_no_pdf() -> str | None:
     return None
 
 
-def render_pdf(page: Page) -> bytes:
-    """Return the page as PDF/UA-1.
+def render_pdf(page: Page, *, short: bool = False) -> bytes:
+    """Return the page as PDF/UA-1; a `short` one set close.
 
     Raises
     ------
@@ -43,7 +43,7 @@ def render_pdf(page: Page) -> bytes:
         raise InputError(f"report.pdf: {reason}")
     from weasyprint import HTML, URLFetcher
 
-    content = render_html(page, paper=True)
+    content = render_html(page, paper=True, short=short)
     # Charts come as data; nothing is fetched from anywhere.
     fetcher = URLFetcher(allowed_protocols=("data",), fail_on_errors=True)
     document = HTML(string=content.decode(), url_fetcher=fetcher)

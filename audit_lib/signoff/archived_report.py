@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from audit_lib.archive.artefact_differences import compare
+from audit_lib.documents.evidence import Manifest
 from audit_lib.errors import EvidenceError, IncompleteRunError, InputError
 from audit_lib.report.content import gather
 from audit_lib.report.earlier import earlier_audits
@@ -49,17 +50,7 @@ def archived_report(run: Run, form: str, language: str = "en") -> bytes:
         if form not in ("html", "pdf"):
             raise InputError(f"--language {language}: {name} has one form, for machines; use html or pdf")
         name = f"report.{language}.{form}"
-    for stage in ("report", "evidence"):
-        if not run.stage(stage).is_complete():
-            raise IncompleteRunError(
-                f"{run.uri}: not a sealed run with a report; {stage} is not complete. `audit report RUN --out FOLDER` "
-                "renders what was measured"
-            )
-    checked = verify_signed(run.uri, recompute={})
-    if not checked.ok:
-        raise EvidenceError(
-            f"{run.uri}: does not verify, so no report is taken from it:\n{checked.summary()}"
-        )
+    require_report(run)
     signed = read_sign_offs(run)
     folder = signed[-1].folder if signed else run.stage("report")
     if name in folder.success().artefacts:
@@ -77,3 +68,32 @@ def archived_report(run: Run, form: str, language: str = "en") -> bytes:
         if untranslated:
             run.notify(f"{name}: {len(untranslated)} texts have no translation and are in English")
     return render_pdf(page) if form == "pdf" else render_html(page)
+
+
+def require_report(run: Run) -> None:
+    """Refuse a run that is not sealed, failed, or does not verify.
+
+    Raises
+    ------
+    IncompleteRunError
+        If the run is not sealed, or was sealed without a report.
+    EvidenceError
+        If its evidence or a sign-off does not verify.
+    """
+    sealed, reported = (run.stage(stage).is_complete() for stage in ("evidence", "report"))
+    if sealed and not reported:
+        outcome = run.stage("evidence").read_document(Manifest, "manifest.json").outcome.replace("_", " ")
+        raise IncompleteRunError(
+            f"{run.uri}: was sealed without a report, and ended as: {outcome}. Nothing is published of its numbers"
+        )
+    if not (sealed and reported):
+        lacks = "report" if not reported else "evidence"
+        raise IncompleteRunError(
+            f"{run.uri}: not a sealed run with a report; {lacks} is not complete. `audit report RUN --out FOLDER` "
+            "renders what was measured"
+        )
+    checked = verify_signed(run.uri, recompute={})
+    if not checked.ok:
+        raise EvidenceError(
+            f"{run.uri}: does not verify, so no report is taken from it:\n{checked.summary()}"
+        )

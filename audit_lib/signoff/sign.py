@@ -10,7 +10,6 @@ from audit_lib.documents.sign_off import Superseded
 from audit_lib.errors import ConflictError, EvidenceError, IncompleteRunError, InputError
 from audit_lib.journal import enter, entries_of, read_journal
 from audit_lib.large_file import sha256_of
-from audit_lib.report import report
 from audit_lib.run import Run, StageOutput
 from audit_lib.signing.keys import public_pem
 from audit_lib.signoff.envelope import seal, unseal
@@ -22,7 +21,7 @@ from audit_lib.signoff.sign_off_files import (
     next_number,
     read_sign_offs,
 )
-from audit_lib.signoff.signed_report import signature_of
+from audit_lib.signoff.signed_report import signature_of, signed_files
 from audit_lib.signoff.statement import (
     AuditorAnswers,
     check_answers,
@@ -106,7 +105,7 @@ def sign_off(
     if not verified.ok:
         raise EvidenceError(f"{run.uri}: nobody signs evidence that does not verify:\n{verified.summary()}")
     predicate = make_predicate(run, answers, moment, number, _superseded(earlier, supersede))
-    shown = report(run, signature=signature_of(predicate, key.public_key())).artefacts
+    shown = signed_files(run, signature_of(predicate, key.public_key()))
     subject = {
         f"{stage}/{name}": entry.sha256
         for stage in _SUBJECT_STAGES

@@ -19,9 +19,10 @@ from audit_lib.policies.clocks import valid_until
 from audit_lib.progress import Progress
 from audit_lib.report.content import Content, gather
 from audit_lib.report.html import readable
+from audit_lib.report.readings.names import is_reading, reading_names
 from audit_lib.run import SUCCESS, Run, StageFolder
 from audit_lib.signoff import SignOff, read_sign_offs, verify_signed
-from audit_lib.signoff.signed_report import last_signature, report_names
+from audit_lib.signoff.signed_report import last_signature, readings_of, report_names
 from audit_lib.site.erased_records import erased_records
 from audit_lib.site.monitor_page import read_sequences
 from audit_lib.site.owed_windows import OwedWindows, read_windows
@@ -116,6 +117,24 @@ class CataloguedRun:
     def names(self) -> list[str]:
         """Names of the files of `shown` that are the report; a machine that signs may make no PDF."""
         return report_names(self.sign_offs[-1]) if self.sign_offs else sorted(self.shown.success().artefacts)
+
+    @property
+    def report_names(self) -> list[str]:
+        """Names of the report's own files."""
+        return [name for name in self.names if not is_reading(name)]
+
+    @property
+    def reading_names(self) -> list[str]:
+        """Names of its short readings: as they were signed, or as they are made beside the evidence."""
+        signed = [name for name in self.names if is_reading(name)]
+        return signed or reading_names(("en", *self.run.spec.report.languages))
+
+    def files(self) -> dict[str, bytes]:
+        """Return the report and its short readings; those that nobody signed are made beside the evidence."""
+        files = {name: self.shown.read(name) for name in self.names}
+        if self.content is not None and not any(map(is_reading, files)):
+            files |= readings_of(self.run, self.content, pdf=False)
+        return files
 
     @property
     def status(self) -> str:

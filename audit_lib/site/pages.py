@@ -169,12 +169,8 @@ def _run(entry: CataloguedRun) -> Section:
         later = entry.superseded_by.removeprefix(f"{key.audit}/")
         facts.append(("Superseded by", text(link("the later audit", f"{later}/report.html"))))
     if entry.document is not None:
-        names = sorted(entry.names, key=_page_first)
-        links: list[str | Words] = []
-        for name in names:
-            links += [", "] if links else []
-            links.append(link(name, f"{here}/{name}"))
-        facts.append(("Report", text(*links)))
+        facts.append(("Summary and cards", _links(here, entry.reading_names)))
+        facts.append(("Report", _links(here, sorted(entry.report_names, key=_page_first))))
     for one in entry.sign_offs:
         said = one.predicate
         where = f"{here}/signoff/{one.number}"
@@ -208,6 +204,14 @@ def _run(entry: CataloguedRun) -> Section:
     return Section(
         f"run-{key.window.label}-{key.spec_digest[:8]}".lower(), window(entry), (Facts(tuple(facts)),)
     )
+
+
+def _links(folder: str, names: Sequence[str]) -> Text:
+    links: list[str | Words] = []
+    for name in names:
+        links += [", "] if links else []
+        links.append(link(name, f"{folder}/{name}"))
+    return text(*links)
 
 
 def _page_first(name: str) -> tuple[bool, str]:

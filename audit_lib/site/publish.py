@@ -11,6 +11,7 @@ from audit_lib.errors import InputError, NotFoundError
 from audit_lib.journal_lines import NAME, journal_lines
 from audit_lib.progress import Progress
 from audit_lib.report.html import render_html
+from audit_lib.report.readings.names import CARD
 from audit_lib.signoff.sign_off_files import PUBLIC_KEY, STATEMENT
 from audit_lib.site.attempts_page import PAGE as ATTEMPTS
 from audit_lib.site.attempts_page import attempts_page
@@ -207,8 +208,8 @@ def site_files(
         for entry in entries:
             files |= _report_files(entry)
         if (last := latest(entries)) is not None:
-            for name in last.names:
-                files[f"{audit}/latest/{name}"] = last.shown.read(name)
+            for name, content in last.files().items():
+                files[f"{audit}/latest/{name}"] = content
     for panel in catalogue.panels:
         files |= panel.files()
     if catalogue.windows:
@@ -216,11 +217,16 @@ def site_files(
     files["feed.json"] = json_feed(catalogue, base)
     files["feed.atom"] = atom_feed(catalogue, base)
     files["robots.txt"] = robots(base)
-    pages = [index, *(path for path in files if path.endswith(".html"))]
+    pages = [index, *(path for path in files if path.endswith(".html") and not _is_card(path))]
     if base or SITEMAP in there:  # one of an earlier address would lead astray
         files[SITEMAP] = sitemap(pages if base else [], base)
     files[index] = render_html(front_page(catalogue, stale_paths(there, [*files, index])[0]))
     return files
+
+
+def _is_card(path: str) -> bool:
+    """Whether a file is a piece of a page, and no page."""
+    return path.rsplit("/", 1)[-1].startswith(f"{CARD}.")
 
 
 def _reports(audit: str, entries: Sequence[CataloguedRun]) -> dict[str, str]:
@@ -234,8 +240,8 @@ def _report_files(entry: CataloguedRun) -> dict[str, bytes]:
     files: dict[str, bytes] = {}
     if entry.document is None:
         return files
-    for name in entry.names:
-        files[f"{entry.path}/{name}"] = entry.shown.read(name)
+    for name, content in entry.files().items():
+        files[f"{entry.path}/{name}"] = content
     if "metrics/metrics.json" in entry.document.inputs:  # else counts are hidden that its digests give away
         files[f"{entry.path}/manifest.json"] = entry.run.stage("evidence").read("manifest.json")
     for one in entry.sign_offs:

@@ -260,9 +260,25 @@ class Measure(SpecSection):
         return value
 
 
+StatedText = Literal[
+    "title",
+    "report.tool",
+    "source.reason",
+    "use.assesses",
+    "use.human_review",
+    "use.notice.where",
+    "use.notice.alternative",
+    "use.test_data.why",
+    "use.test_data.how",
+    "use.test_data.invoked",
+]
+"""Keys of texts of the employer's that the summary and the applicant's page print."""
+
+
 class Report(SpecSection):
     """What is printed around the numbers."""
 
+    later = frozenset({"translations"})
     policy: Annotated[str, Field(pattern=r"^([a-z][a-z0-9_]{0,63}|.+\.ya?ml)$")] = Field(
         "nyc_ll144",
         description="Policy pack: the name of one that is shipped or of an installed package, or a YAML file next to "
@@ -281,6 +297,11 @@ class Report(SpecSection):
         default_factory=list,
         description="Languages of the page next to English: `es` (Spanish) gives report.es.html, and report.es.pdf "
         "where `formats` asks for a PDF. The English page is the one that is checked; tables and JSON stay English.",
+    )
+    translations: dict[Literal["es"], dict[StatedText, str]] | None = Field(
+        None,
+        description="Language -> key of a text in this spec -> the text in that language, for the summary and the "
+        "applicant's page. A text without one is not printed there: the page says where it is in English.",
     )
     switches: dict[Name, str] = Field(
         default_factory=dict,

@@ -61,6 +61,7 @@ class Website(SpecSection):
 class Use(SpecSection):
     """Facts of the tool's use by the employer who relies on this audit."""
 
+    later = frozenset({"assesses", "contact"})
     employer: str = Field("", description="Who relies on the audit.")
     vendor: str = Field(
         "", description="Who made the tool. Neither they nor the employer sign as its independent auditor."
@@ -99,6 +100,15 @@ class Use(SpecSection):
         "",
         description="Where the data are kept that were used to develop or customise the tool for the employer, or that "
         "there are none.",
+    )
+    assesses: str | None = Field(
+        None,
+        description="Qualifications and characteristics that the tool assesses, for the applicant's page.",
+    )
+    contact: str | None = Field(
+        None,
+        description="Whom somebody asks about the tool: a name, an address, a telephone number; no sentence, since it "
+        "prints the same in every language.",
     )
     notice: Notice | None = Field(None, description="The notice of use, where it was given.")
     website: Website | None = Field(None, description="Where the employer's website says what it must.")

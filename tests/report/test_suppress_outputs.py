@@ -98,7 +98,9 @@ def _outputs(run: Run, folder: Path) -> dict[str, str]:
     store = str(folder / "store")
     publish(store, base="https://audits.example.org/")
     site = folder / "store" / "site"
-    for path in sorted(p for p in site.rglob("*") if p.suffix in (".html", ".json", ".atom", ".xml", ".csv")):
+    for path in sorted(
+        p for p in site.rglob("*") if p.suffix in (".html", ".json", ".atom", ".xml", ".csv", ".svg")
+    ):
         found[f"site/{path.relative_to(site).as_posix()}"] = path.read_text("utf-8")
     shown = io.StringIO()
     with redirect_stdout(shown):
