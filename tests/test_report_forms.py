@@ -76,7 +76,9 @@ def test_numbers_are_those_of_the_archived_tables(sealed_run: Run, tmp_path: Pat
         json.loads(one) for one in ((tmp_path / "out/report.json").read_bytes(), folder.read("report.json"))
     )
     assert document.pop("inputs") == sealed.pop("inputs") | {"evidence/manifest.json": manifest(sealed_run)}
-    assert document == sealed
+    changed = {key for key in document["digests"] if document["digests"][key] != sealed["digests"][key]}
+    assert changed == {"inputs"}
+    assert document | {"digests": {}} == sealed | {"digests": {}}
 
 
 def test_of_a_signed_run_it_says_that_the_signature_is_of_another_file(

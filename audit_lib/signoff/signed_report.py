@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 _PDF: Final = ".pdf"
 """End of the names of what not every machine can make."""
-_OF_THE_SIGNATURE: Final = ("title", "status", "signature", "attested", "required_fields")
-"""Keys of ``report.json`` that a signature changes."""
+_OF_THE_SIGNATURE: Final = ("title", "status", "signature", "attested", "required_fields", "digests")
+"""Keys of ``report.json`` that a signature changes; `digests` are of the other keys, each of which is compared."""
 
 
 def report_names(one: SignOff) -> list[str]:
