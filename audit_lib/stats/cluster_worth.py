@@ -176,10 +176,14 @@ class ClusterWorth:
         (2.0, 1.67)
         """
         shares, count = rows / rows.sum(), int(np.count_nonzero(rows))
-        require_worth(shares, least=2)
+        # Weights are not whole numbers, and no two clusters of them are alike.
+        whole = bool((rows == np.floor(rows)).all())
+        kinds = ClusterKinds.of(np.zeros_like(rows), rows) if whole else None
+        worth = worth_of(shares) if kinds is None else 1.0 / kinds.total(np.square(kinds.people / rows.sum()))
+        _require(worth, count, float(shares.max()), least=2)
         factors = leverage_factors(shares)
         even = bool((factors == 1.0).all())
-        df = count - 1.0 if even else worth_of(shares) - 1.0
+        df = count - 1.0 if even else worth - 1.0
         return cls(factors=factors, count=count, even=even, df=df)
 
     def limited(self, squares: Floats) -> float:

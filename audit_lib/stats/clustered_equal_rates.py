@@ -78,7 +78,7 @@ def clustered_equal_rates(
             raise UndefinedMetricError(
                 f"all {n} people of a category are in one cluster: no spread to estimate"
             )
-    selected, people = rates.won, rates.people
+    selected, people = rates.won.astype(np.float64), rates.people.astype(np.float64)
     sizes = people.sum(axis=0)
     few, alike = int(sizes.sum()) <= MOST_ROWS, bool(np.ptp(sizes) == 0)
     whole = TableSums.of(selected[None], people)

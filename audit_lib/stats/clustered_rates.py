@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -50,10 +50,9 @@ class ClusteredRates:
     ----------
     selected, totals : tuple of int
         Of each category.
-    won, people : ndarray of shape (categories, clusters)
-        x and n: of each category and cluster, as floats.
-    occurs : ndarray of bool, of shape (categories, clusters)
-        Which clusters hold anybody of a category.
+    won, people : ndarray of int, shape (categories, clusters)
+        x and n: of each category and cluster, in the smallest type that holds them. Small ones add up wrongly: make
+        floats of them first.
 
     Notes
     -----
@@ -69,9 +68,8 @@ class ClusteredRates:
 
     selected: tuple[int, ...]
     totals: tuple[int, ...]
-    won: Floats
-    people: Floats
-    occurs: NDArray[np.bool_]
+    won: NDArray[np.unsignedinteger[Any]]
+    people: NDArray[np.unsignedinteger[Any]]
 
     @classmethod
     def of(cls, selected: ArrayLike, totals: ArrayLike) -> ClusteredRates:
@@ -102,14 +100,18 @@ class ClusteredRates:
             )
         if (x < 0).any() or (x > n).any():
             raise InputError("a cluster has more selected people than people")
-        size = n.sum(axis=1)
+        kind = np.min_scalar_type(n.max(initial=0))
         return cls(
             selected=tuple(x.sum(axis=1).tolist()),
-            totals=tuple(size.tolist()),
-            won=x.astype(np.float64),
-            people=n.astype(np.float64),
-            occurs=n > 0,
+            totals=tuple(n.sum(axis=1).tolist()),
+            won=x.astype(kind),
+            people=n.astype(kind),
         )
+
+    @property
+    def occurs(self) -> NDArray[np.bool_]:
+        """Which clusters hold anybody of a category, of shape (categories, clusters)."""
+        return self.people > 0
 
     def take(self, places: Sequence[int]) -> ClusteredRates:
         """Return some of the categories, in the order given."""
@@ -119,7 +121,6 @@ class ClusteredRates:
             totals=tuple(self.totals[i] for i in chosen),
             won=self.won[chosen],
             people=self.people[chosen],
-            occurs=self.occurs[chosen],
         )
 
     def design_effect(self, i: int, j: int) -> float:
@@ -160,12 +161,12 @@ class ClusteredRates:
         UndefinedMetricError
             If a category is empty, or there is no spread between its clusters to measure.
         """
-        x, n, units = self.selected[i], self.totals[i], int(np.count_nonzero(self.occurs[i]))
+        x, n, units = self.selected[i], self.totals[i], int(np.count_nonzero(self.people[i]))
         if n == 0:
             raise UndefinedMetricError("nobody was assessed in a category")
         if x in (0, n) or units < 2:
             return effective_wilson(x, n, units, 0.0, math.inf, level)
-        spread = cluster_spread(self.won[i], self.people[i])
+        spread = cluster_spread(*self._counts(i))
         found = effective_wilson(x, n, units, spread.variance, spread.df, level)
         there = self.people[i] > 0
         some = int(np.count_nonzero(self.won[i]))
@@ -237,12 +238,12 @@ class ClusteredRates:
         everybody of the other has a p-value. It is undefined where both rates are 0 or both are 1.
         """
         x, n, y, m = self.selected[i], self.totals[i], self.selected[j], self.totals[j]
-        count = int(np.count_nonzero(self.occurs[i] | self.occurs[j]))
+        count = int(np.count_nonzero((self.people[i] > 0) | (self.people[j] > 0)))
         try:
             if n == 0 or m == 0:
                 raise UndefinedMetricError("nobody was assessed in a category")
             common = (x + y) / (n + m)
-            a, b = (cluster_spread(self.won[at], self.people[at], common) for at in (i, j))
+            a, b = (cluster_spread(*self._counts(at), common) for at in (i, j))
             variance = float(np.square(a.moved - b.moved).sum())
             if variance <= 1e-12 * (a.variance + b.variance):
                 raise UndefinedMetricError("no spread between clusters to estimate")
@@ -297,8 +298,11 @@ class ClusteredRates:
             df=min(a.found.df, b.found.df),
         )
 
+    def _counts(self, i: int) -> tuple[Floats, Floats]:
+        return self.won[i].astype(np.float64), self.people[i].astype(np.float64)
+
     def _spread(self, i: int) -> _Spread:
-        x, n, units = self.selected[i], self.totals[i], int(np.count_nonzero(self.occurs[i]))
+        x, n, units = self.selected[i], self.totals[i], int(np.count_nonzero(self.people[i]))
         if n == 0:
             raise UndefinedMetricError("nobody was assessed in a category")
         if units == 1 and n > 1:
@@ -307,10 +311,10 @@ class ClusteredRates:
             )
         if x in (0, n) or units == 1:
             rate = (x + 0.5) / (n + 1)
-            nothing = np.zeros_like(self.won[i])
+            nothing = np.zeros(self.won.shape[1])
             found = ClusterSpread(moved=nothing, variance=rate * (1 - rate) / units, df=math.inf)
             return _Spread(rate=rate, found=found, flat=True)
-        return _Spread(rate=x / n, found=cluster_spread(self.won[i], self.people[i]))
+        return _Spread(rate=x / n, found=cluster_spread(*self._counts(i)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from audit_lib.stats.cluster_kinds import ClusterKinds
-from audit_lib.stats.cluster_worth import cluster_spread, degrees_of_squares, worth_of
+from audit_lib.stats.cluster_worth import ClusterWorth, cluster_spread, degrees_of_squares, worth_of
 
 
 def drawn(seed: int, clusters: int, most: int) -> tuple[np.ndarray, np.ndarray]:
@@ -65,3 +65,10 @@ def test_many_clusters_of_few_kinds_are_few_numbers() -> None:
     assert kinds.people.size == 6
     assert kinds.total(np.ones(6)) == 100_000 == kinds.clusters.sum()
     assert kinds.total(kinds.people) == pytest.approx(kinds.people[kinds.of_cluster].sum(), rel=0)
+
+
+@pytest.mark.parametrize("part", [1.0, 0.75])
+def test_what_clusters_are_worth_is_that_of_one_after_another(part: float) -> None:
+    """Of whole rows, and of weights, which are not whole."""
+    rows = drawn(3, 2000, 5)[1] * part
+    assert ClusterWorth.of(rows).df == worth_of(rows / rows.sum()) - 1

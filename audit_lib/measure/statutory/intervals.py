@@ -124,7 +124,7 @@ class Clusters:
 
     def units_of(self, label: str) -> int | None:
         """How many units hold people of a category; None where each has one row."""
-        return None if self.rates is None else int(np.count_nonzero(self.rates.occurs[self.places[label]]))
+        return None if self.rates is None else int(np.count_nonzero(self.rates.people[self.places[label]]))
 
     def ratio(self, row: ImpactRow, top: ImpactRow) -> Interval | Undefined:
         """Interval of a ratio with the comparator held fixed."""
