@@ -25,6 +25,7 @@ from audit_lib.check.grids import Format, PublishedFile
 from audit_lib.check.headers import has_header
 from audit_lib.check.json_schema import SCHEMA
 from audit_lib.check.own_document import document_findings
+from audit_lib.check.own_numbers import contradictions
 from audit_lib.check.own_page import OwnPage, agreement
 from audit_lib.check.page_breaks import headless, joined
 from audit_lib.check.published_tables import PublishedTable, tables_of, why_none
@@ -242,7 +243,8 @@ def _own_page(document: PublishedFile) -> list[SummaryFinding]:
     if isinstance(document.own, Mapping):
         return list(document_findings(document.own))
     if document.own is not None:
-        return agreement(OwnPage(document.own))
+        page = OwnPage(document.own)
+        return [*agreement(page), *contradictions(page.texts)]
     if document.format in ("html", "pdf") and _MADE_BY.search(document.text):
         message = "an older version made the page, or somebody took the transcript out: ask for its signature"
         return [SummaryFinding(id="transcript_missing", message=message)]

@@ -12,7 +12,14 @@ import pytest
 
 from audit_lib.canonical import pretty_json, sha256
 from audit_lib.check import CheckResult, check_report
-from audit_lib.page_transcript import NAME, numerals, read_transcript, read_visible, write_transcript
+from audit_lib.page_transcript import (
+    NAME,
+    numerals,
+    read_transcript,
+    read_visible,
+    with_transcript,
+    write_transcript,
+)
 from audit_lib.run import Run
 from tests.report.browser import CHROMIUM, dump
 from tests.report.runs import made
@@ -96,6 +103,34 @@ def test_an_edit_of_the_transcript_is_found(tmp_path: Path, page: str) -> None:
         assert [i for i, _, _ in checked(tmp_path, page.replace(written, broken))] == [
             "transcript_unreadable"
         ]
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+@pytest.mark.parametrize(
+    ("was", "becomes"),
+    [
+        (r'(data-of="n".*?<td[^>]*>)(\d+)<', r"\g<1>1\2<"),
+        (r'(data-of="ratio".*?<td[^>]*>\d+</td>.*?<td[^>]*>)(\d+)<', r"\g<1>9\2<"),
+        (r'(data-of="ratio".*?<td[^>]*>[\d.]+%)', lambda found: found[0][:-2] + "X%"),
+        (r'(data-of="ratio".*?<td[^>]*>)(0\.\d+)', r"\g<1>0.999"),
+        (r'(data-of="ratio".*?)<span class="mark">\*</span>', r"\1"),
+        (r"(\d+) (of|de) (\d+) (impact ratios|razones de impacto)", r"9\1 \2 9\3 \4"),
+        (r"(?<=: )(\d+) (of|de) (\d+), (against|frente a)", r"1\1 \2 1\3, \4"),
+        (r"(\d+) (of|de) (?:las )?(\d+) (tests fall|pruebas quedan)", r"\1 \2 9\3 \4"),
+        (r"(<desc>[^<]*?: )0\.(\d)", r"\g<1>0.9\g<2>4"),
+    ],
+)
+def test_a_number_that_the_counts_contradict_is_found_though_the_transcript_is_made_anew(
+    tmp_path: Path, run: Run, language: str, was: str, becomes: Any
+) -> None:
+    name = "report.html" if language == "en" else f"report.{language}.html"
+    page = run.stage("report").read(name).decode()
+    start = page.index("<body")
+    edited = page[:start] + re.sub(was, becomes, page[start:], count=1, flags=re.DOTALL)
+    edited = edited.replace("X%", "9%" if "9%" not in page else "8%")
+    assert edited != page, "nothing was edited"
+    anew = with_transcript(re.sub(rf'\n<meta name="{NAME}"[^>]*>', "", edited))
+    assert {id_ for id_, _, _ in checked(tmp_path, anew)} == {"number_contradicted"}
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,286 @@
+"""What of our own page follows from the counts on it: computed again from whole numbers, whatever its transcript says.
+
+Columns say in any language what they hold (``data-of``), and sentences are found by the texts of the catalogue, so that
+pages in every language are read. Nothing of the report's own arithmetic or wording code is used.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cache
+from string import Formatter
+from typing import Final
+
+from audit_lib.check.findings import SummaryFinding
+from audit_lib.page_transcript import PageText
+from audit_lib.translation import LANGUAGES, Speaker
+
+_COUNT: Final = re.compile(r"\d{1,3}(?:,\d{3})+|\d+")
+_DECIMAL: Final = re.compile(r"\d+(?:\.(\d+))?")
+_FOUR_FIFTHS: Final = Fraction(4, 5)
+_STAR: Final = "*"
+_STRATA: Final = "strata"
+
+
+@dataclass(slots=True)
+class _Row:
+    label: str
+    cells: dict[str, str] = field(default_factory=dict)
+    star: bool = False
+    notes: dict[str, str] = field(default_factory=dict)
+
+    def count(self, of: str) -> int | None:
+        words = self.cells.get(of, "")
+        return int(words.replace(",", "")) if _COUNT.fullmatch(words) else None
+
+    def value(self, of: str) -> tuple[Fraction, int] | None:
+        """The number that is printed, as a fraction, and its digits."""
+        words = self.cells.get(of, "")
+        found = _DECIMAL.fullmatch(words.removesuffix("%").strip())
+        if found is None:
+            return None
+        return Fraction(found[0]), len(found[1] or "")
+
+
+@dataclass(slots=True)
+class _CountedTable:
+    part: str
+    caption: str
+    rows: list[_Row] = field(default_factory=list)
+
+    @property
+    def top(self) -> Fraction | None:
+        """The highest rate of the rows that have a ratio."""
+        rates = [
+            rate for row in self.rows if row.value("ratio") is not None and (rate := _rate(row)) is not None
+        ]
+        return max(rates, default=None)
+
+
+def contradictions(texts: Sequence[PageText]) -> list[SummaryFinding]:
+    """Return the numbers, marks and sentences of a page that do not follow from its own counts."""
+    tables = _tables(texts)
+    return [
+        *(finding for table in tables for finding in _of_table(table)),
+        *_of_charts(texts, tables),
+        *_of_sentences(texts, tables),
+    ]
+
+
+def _tables(texts: Sequence[PageText]) -> list[_CountedTable]:
+    tables: list[_CountedTable] = []
+    began = False
+    for one in texts:
+        if one.kind == "caption":
+            tables.append(_CountedTable(one.part, one.words))
+            began = True
+        elif one.table and began and one.row:
+            table = tables[-1]
+            if one.kind == "th":
+                table.rows.append(_Row(one.row))
+            elif table.rows and one.of:
+                row = table.rows[-1]
+                if one.kind == "td":
+                    row.cells[one.of] = one.words
+                elif one.kind == "mark" and one.of == "ratio":
+                    row.star = one.words == _STAR
+                elif one.kind == "small":
+                    row.notes[one.of] = one.words
+    return [table for table in tables if any({"n", "selected"} <= row.cells.keys() for row in table.rows)]
+
+
+def _rate(row: _Row) -> Fraction | None:
+    n, selected = row.count("n"), row.count("selected")
+    return Fraction(selected, n) if n and selected is not None else None
+
+
+def _half_up(value: Fraction, digits: int) -> Fraction:
+    scaled = value * 10**digits
+    return Fraction((2 * scaled.numerator + scaled.denominator) // (2 * scaled.denominator), 10**digits)
+
+
+def _of_table(table: _CountedTable) -> Iterator[SummaryFinding]:
+    hidden = any(row.count("n") is None for row in table.rows)
+    everybody = sum(row.count("n") or 0 for row in table.rows)
+    top = table.top
+    for row in table.rows:
+        n, selected, rate = row.count("n"), row.count("selected"), _rate(row)
+        if n is not None and selected is not None and selected > n:
+            yield _finding(table, row, "selected", str(selected), f"at most {n}")
+        if rate is not None:
+            yield from _printed(table, row, "rate", 100 * rate)
+            yield from _around(table, row, "rate", 100 * rate)
+        if n is not None and not hidden and everybody:
+            yield from _printed(table, row, "share", Fraction(100 * n, everybody))
+        if rate is None or not top or row.value("ratio") is None:
+            continue
+        yield from _printed(table, row, "ratio", rate / top)
+        yield from _around(table, row, "ratio", rate / top)
+        if row.star != (rate / top < _FOUR_FIFTHS):
+            yield _finding(table, row, "mark", _STAR if row.star else "no mark", "" if row.star else _STAR)
+
+
+def _printed(table: _CountedTable, row: _Row, of: str, exact: Fraction) -> Iterator[SummaryFinding]:
+    shown = row.value(of)
+    if shown is not None and _half_up(exact, shown[1]) != shown[0]:
+        yield _finding(table, row, of, row.cells[of], f"{float(_half_up(exact, shown[1])):.{shown[1]}f}")
+
+
+def _around(table: _CountedTable, row: _Row, of: str, exact: Fraction) -> Iterator[SummaryFinding]:
+    """An interval holds its own number, up to the last digit that is printed."""
+    limits = list(_DECIMAL.finditer(row.notes.get(of, "")))
+    if len(limits) != 2:
+        return
+    low, high = (Fraction(found[0]) for found in limits)
+    step = Fraction(1, 10 ** len(limits[0][1] or ""))
+    if not low - step <= exact <= high + step:
+        yield _finding(table, row, of, row.notes[of], f"an interval with {float(exact):.4f} in it")
+
+
+def _finding(table: _CountedTable, row: _Row, column: str, printed: str, recomputed: str) -> SummaryFinding:
+    return SummaryFinding(
+        id="number_contradicted",
+        table=table.caption,
+        row=row.label,
+        column=column,
+        printed=printed,
+        recomputed=recomputed,
+        message="it does not follow from the counts of the table",
+    )
+
+
+def _of_charts(texts: Sequence[PageText], tables: Sequence[_CountedTable]) -> Iterator[SummaryFinding]:
+    """Of a chart whose description has the ratios or rates of tables, all but one: the one that no table has."""
+    known = {row.cells.get(of) for table in tables for row in table.rows for of in ("rate", "ratio")}
+    for one in texts:
+        if one.kind not in ("desc", "alt"):
+            continue
+        values = re.findall(r": (\d+(?:\.\d+)%?)(?=[;.]|$)", one.words)
+        odd = [value for value in values if value not in known]
+        if len(values) > 2 and len(odd) == 1:
+            yield SummaryFinding(
+                id="number_contradicted",
+                table=one.part,
+                printed=odd[0],
+                message="a chart has a number that no table of the page has, and all its others are theirs",
+            )
+
+
+# --- Sentences. ---
+
+_Check = Callable[[Mapping[str, str], Sequence[_CountedTable]], str]
+
+
+def _number(words: str) -> int:
+    return int(words.replace(",", ""))
+
+
+def _headline(tables: Sequence[_CountedTable]) -> list[_CountedTable]:
+    return [table for table in tables if table.part != _STRATA]
+
+
+def _tally(values: Mapping[str, str], tables: Sequence[_CountedTable]) -> str:
+    compared = below = 0
+    for table in _headline(tables):
+        top = table.top
+        rates = [
+            rate for row in table.rows if row.value("ratio") is not None and (rate := _rate(row)) is not None
+        ]
+        if top:
+            compared += len(rates) - 1
+            below += sum(rate / top < Fraction(values["threshold"]) for rate in rates)
+    stated = _number(values["n"]), _number(values["compared"])
+    return "" if stated == (below, compared) else f"{below} of {compared}"
+
+
+def _leader(values: Mapping[str, str], tables: Sequence[_CountedTable]) -> str:
+    """Both pairs of counts are those of rows of one table."""
+    pairs = [
+        (_number(values["selected"]), _number(values["n"])),
+        (_number(values["top_selected"]), _number(values["top_n"])),
+    ]
+    for table in tables:
+        rows = {(row.count("selected"), row.count("n")) for row in table.rows}
+        if all(pair in rows for pair in pairs):
+            return ""
+    return "counts of two rows of one table"
+
+
+def _share_of_total(values: Mapping[str, str], _: Sequence[_CountedTable]) -> str:
+    answered, total = _number(values["answered"]), _number(values["total"])
+    return "" if answered <= total else f"at most {total}"
+
+
+def _fewer(values: Mapping[str, str], _: Sequence[_CountedTable]) -> str:
+    below, tests, alpha = _number(values["below"]), _number(values["tests"]), Fraction(values["alpha"])
+    expected = alpha * tests
+    near = {int(expected), int(expected) + 1} if expected.denominator != 1 else {int(expected)}
+    fine = below <= tests and _number(values["expected"]) in near
+    return "" if fine else f"at most {tests} below, about {float(expected):g} expected"
+
+
+_RULES: Final[tuple[tuple[tuple[str, ...], _Check], ...]] = (
+    (
+        (
+            "{n} of {compared} impact ratios in the headline tables is below {threshold:g}, the {guideline}; "
+            "comparators, whose ratio is 1, are not counted.",
+            "{n} of {compared} impact ratios in the headline tables are below {threshold:g}, the {guideline}; "
+            "comparators, whose ratio is 1, are not counted.",
+        ),
+        _tally,
+    ),
+    (("{category}: {selected} of {n}, against {top_selected} of {top_n} ({top}).",), _leader),
+    (("{answered:,} of {total:,} rows",), _share_of_total),
+    (
+        (
+            "{below:,} of {tests:,} tests fall below {alpha:g} taken one by one; at most about {expected:.0f} would be "
+            "expected to if nothing differed and every comparison had been fixed beforehand.",
+        ),
+        _fewer,
+    ),
+)
+"""Sentences of the catalogue, or both forms of one, and what their numbers follow from."""
+_NAMES: Final = frozenset({"category", "top", "guideline"})
+
+
+@cache
+def _patterns() -> tuple[tuple[re.Pattern[str], _Check], ...]:
+    found = []
+    for language in LANGUAGES:
+        speaker = Speaker(language)
+        for forms, check in _RULES:
+            said = (
+                [speaker.look_up(forms[0])]
+                if len(forms) == 1
+                else [speaker.look_up_number(forms[0], forms[1], n) for n in (1, 2)]
+            )
+            found += [(_pattern(words), check) for words in said]
+    return tuple(dict.fromkeys(found))
+
+
+def _pattern(words: str) -> re.Pattern[str]:
+    pieces, seen = [], set[str]()
+    for own, place, _, _ in Formatter().parse(words):
+        pieces.append(re.escape(own))
+        if place is not None:
+            what = r"[^.;:]+?" if place in _NAMES else r"[\d,.]*\d"
+            pieces.append(f"(?P={place})" if place in seen else f"(?P<{place}>{what})")
+            seen.add(place)
+    return re.compile("".join(pieces))
+
+
+def _of_sentences(texts: Sequence[PageText], tables: Sequence[_CountedTable]) -> Iterator[SummaryFinding]:
+    for one in texts:
+        for pattern, check in _patterns():
+            for found in pattern.finditer(one.words):
+                if instead := check(found.groupdict(), tables):
+                    yield SummaryFinding(
+                        id="number_contradicted",
+                        table=one.part,
+                        printed=found[0],
+                        recomputed=instead,
+                        message="the sentence does not follow from the counts of the page's tables",
+                    )
