@@ -150,7 +150,7 @@ class Row:
 class Table:
     """A table with a caption; `columns` begins with the column of row headers.
 
-    A `stacked` one has each header above its row on a narrow screen, so that all of the row's numbers are on it.
+    On a narrow screen each row is a card, so that all of its numbers are on it; `stacked` makes no difference to that.
     """
 
     kind: ClassVar[str] = "table"

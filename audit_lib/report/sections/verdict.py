@@ -59,7 +59,7 @@ def verdict(content: Content, sections: Iterable[Section]) -> Section:
     blocks += _shown(content, findings, shown, titles, bars)
     blocks += _open(content, findings, findings.open[:left], titles, bars)
     blocks += _absent(findings)
-    blocks.append(Paragraph(text(_reading(content, drawn=any(bars.values())))))
+    blocks.append(Paragraph(text(_reading(content, listed=bool(bars), drawn=any(bars.values())))))
     return Section("verdict", t("In short"), tuple(blocks))
 
 
@@ -231,12 +231,15 @@ def _absent(findings: RankedFindings) -> Iterable[Block]:
     yield Paragraph(text(" ".join(words)))
 
 
-def _reading(content: Content, *, drawn: bool) -> str:
-    words = [
-        t(
-            "Order: shown before open, ratios below the line first, the whole audit before its parts; then by evidence."
+def _reading(content: Content, *, listed: bool, drawn: bool) -> str:
+    words = []
+    if listed:
+        words.append(
+            t(
+                "Order: shown before open, ratios below the line first, the whole audit before its parts; then by "
+                "evidence."
+            )
         )
-    ]
     if drawn:
         words.append(
             t(
