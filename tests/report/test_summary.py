@@ -309,7 +309,9 @@ CLAIMS = re.compile(r"holm|family-?wise|false discovery rate(?! gap)|fdr|benjami
 
 
 def page_of(content: Content) -> str:
-    return unescape(render_html(make_page(content)).decode())
+    """The page without its transcript: letters that stand for bytes spell anything."""
+    page = render_html(make_page(content)).decode()
+    return unescape(re.sub(r'<meta name="audit-page-transcript"[^>]*>', "", page))
 
 
 def test_adjusted_p_values_are_called_what_they_are_everywhere(content: Content) -> None:
