@@ -20,7 +20,7 @@ from audit_lib.page_transcript import PageText, Transcript, Visible, numerals, r
 
 _MOST: Final = 50
 _SHOWN: Final = 160
-_PAGE_NUMBER: Final = re.compile(r"(\d+) of (\d+)")
+_PAGE_NUMBER: Final = re.compile(r"(\d+)of(\d+)")
 _NOT_SET: Final = frozenset({"title", "alt", "data-running"})
 """What the paper's page holds beside the words that are set on it."""
 
@@ -133,11 +133,14 @@ def _pdf(seen: PdfWords, transcript: Transcript) -> Iterator[SummaryFinding]:
     for told, shown in zip_longest(by_kind["alt"], seen.alternatives, fillvalue=""):
         if _letters(told) != _letters(shown):
             yield _other("what is read aloud of a picture", shown, told)
-    running = {_letters(words) for words in by_kind["data-running"]}
-    for words in seen.around:
-        number = _PAGE_NUMBER.fullmatch(words.strip())
-        if _letters(words) not in running and (number is None or int(number[2]) != seen.pages):
-            yield _other("what is printed around a page", words, "; ".join(by_kind["data-running"]))
+    for over in seen.over:
+        yield _other("what lies over a page", over, "nothing")
+    running = _letters(" ".join(by_kind["data-running"]))
+    for page, words in enumerate(seen.around, 1):
+        rest = _letters(words).replace(running, "", 1) if running else _letters(words)
+        number = _PAGE_NUMBER.fullmatch(rest)
+        if rest and (number is None or (int(number[1]), int(number[2])) != (page, seen.pages)):
+            yield _other(f"what is printed around page {page}", words, "; ".join(by_kind["data-running"]))
     yield from _stream([one for one in transcript.texts if one.kind not in _NOT_SET], "".join(seen.words))
 
 

@@ -33,11 +33,15 @@ class PdfWords:
     alternatives : list of str
         What stands for each picture when it is read aloud.
     around : list of str
-        What is printed around the pages, such as their numbers.
+        What is printed around each page, such as its number.
+    over : list of str
+        Pictures and notes, of which a PDF of ours has none.
     title : str
         Its title, as a reader shows it.
     pages : int
         How many pages it has.
+    numbered : int
+        The last number that a list was set with.
     """
 
     transcript: str
@@ -46,6 +50,8 @@ class PdfWords:
     words: list[str] = field(default_factory=list)
     alternatives: list[str] = field(default_factory=list)
     around: list[str] = field(default_factory=list)
+    over: list[str] = field(default_factory=list)
+    numbered: int = 0
 
 
 def own_pdf(pdf: Any) -> PdfWords | None:
@@ -65,10 +71,13 @@ def own_pdf(pdf: Any) -> PdfWords | None:
     if root is not None:
         _walk(root, content, made, [""])
     held = set() if root is None else set(marks_below(root))
-    made.around = [_letters(chars) for mark, chars in content.items() if mark not in held]
+    made.around = [""] * len(pdf.pages)
+    for place, found in content.items():
+        if place not in held:
+            made.around[place[0]] += _letters(found)
     for page in pdf.pages:
-        made.around += ["a picture"] * len(page.images)
-        made.around += [
+        made.over += ["a picture"] * len(page.images)
+        made.over += [
             f"a note ({kind})" for kind in map(_kind_of, page.annots) if kind not in ("Link", "Popup")
         ]
     return made
@@ -92,7 +101,7 @@ def _walk(node: StructureNode, content: _Content, made: PdfWords, last_head: lis
     for kid in node.kids:
         if not isinstance(kid, StructureNode):
             made.words.append(_letters(content.get(kid, ())))
-        elif kid.kind == "Lbl" and _all_words(kid, content).strip() == _BULLET:
+        elif kid.kind == "Lbl" and _is_label(_all_words(kid, content).strip(), made):
             continue
         elif kid.kind == "THead":
             # A table that goes on over a page begins there with the same header, and without its caption.
@@ -102,6 +111,16 @@ def _walk(node: StructureNode, content: _Content, made: PdfWords, last_head: lis
             last_head[0] = head
         else:
             _walk(kid, content, made, last_head)
+
+
+def _is_label(words: str, made: PdfWords) -> bool:
+    """Whether words are those that a list is set with: a bullet, or the number after the one before, or 1."""
+    if words == _BULLET:
+        return True
+    if words not in ("1.", f"{made.numbered + 1}."):
+        return False
+    made.numbered = int(words[:-1])
+    return True
 
 
 def _all_words(node: StructureNode, content: _Content) -> str:

@@ -177,7 +177,7 @@ class _Reader(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         if self._open and self._open[-1].tag in ("style", "script"):
-            self._digest(data.strip())
+            self._digest(" ".join(data.split()))
         else:
             self._words.append(data)
 
