@@ -105,7 +105,8 @@ def _windows(state: AuditState, owed: Sequence[OwedWindow], places: AuditPlaces)
     blocks: list[Block] = [
         Paragraph(
             text(
-                f"{count(len(owed))} windows of the schedule {state.cron} ({state.timezone}) were owed on "
+                f"{count(len(owed))} window{'s' * (len(owed) != 1)} of the schedule {state.cron} ({state.timezone}) "
+                f"{'was' if len(owed) == 1 else 'were'} owed on "
                 f"{state.as_of[:16].replace('T', ' ')} UTC: {summary(owed) or 'none has ended yet'}. The latest: "
                 f"{in_words(state.strip)}."
             )

@@ -57,11 +57,13 @@ def read_windows(store: Store, latest: Run, at: datetime, published: Collection[
 
 def windows_section(windows: OwedWindows) -> Section:
     """Return the section of an audit's page."""
-    schedule = windows.schedule
+    schedule, number = windows.schedule, len(windows.owed)
     lead = Paragraph(
         text(
-            f"By {windows.at:%Y-%m-%d %H:%M} UTC, when the latest run was sealed, {count(len(windows.owed))} windows "
-            "of the schedule ", code(schedule.cron), f" ({schedule.timezone}) were owed: {windows.said}."
+            f"By {windows.at:%Y-%m-%d %H:%M} UTC, when the latest run was sealed, {count(number)} "
+            f"window{'s' * (number != 1)} of the schedule ",
+            code(schedule.cron),
+            f" ({schedule.timezone}) {'was' if number == 1 else 'were'} owed: {windows.said}.",
         )
     )  # fmt: skip
     waiting = [one for one in windows.owed if one.state != "audited"]
