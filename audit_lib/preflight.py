@@ -14,6 +14,7 @@ import os
 import secrets
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from http import HTTPStatus
 from pathlib import Path
 from typing import Final
 
@@ -194,7 +195,10 @@ def _model(spec: AuditSpec, offline: bool, *, loading: bool) -> Iterator[Obstacl
 
 
 def _answers(probe: Probe) -> Iterator[Obstacle]:
-    """Ask an endpoint what costs nothing: any answer will do but a refused key or a broken server."""
+    """Ask an endpoint what costs nothing: any answer will do but a refused key or a broken server.
+
+    A tool that only takes what it is asked to judge says 501 here; that is no fault of it.
+    """
     import httpx2
 
     where, url, headers = probe.where, probe.url, probe.headers
@@ -213,7 +217,7 @@ def _answers(probe: Probe) -> Iterator[Obstacle]:
         yield Obstacle(
             f"{where}: {url} refuses the key (HTTP {status}); look at the variable that api_key_env names"
         )
-    elif status >= 500:
+    elif status >= 500 and status != HTTPStatus.NOT_IMPLEMENTED:
         yield Obstacle(f"{where}: {url} answers HTTP {status}; try again later", may_pass=True)
 
 

@@ -115,7 +115,7 @@ def test_all_faults_are_told_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize(
-    ("status", "ok"), [(200, True), (404, True), (401, False), (403, False), (503, False)]
+    ("status", "ok"), [(200, True), (404, True), (501, True), (401, False), (403, False), (503, False)]
 )
 def test_the_endpoint_is_asked_once_what_costs_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, endpoint: Any, status: int, ok: bool
