@@ -72,7 +72,8 @@ def form_of(run: Run, site: str = "") -> Form:
         "Validation": content.validation.severity_failed or "passed",
     }
     verdict, evidence = _verdict(content), _evidence(run)
-    figures = [block for block in summary(content).blocks if isinstance(block, Figures)]
+    section = summary(content)
+    figures = [block for block in section.blocks if isinstance(block, Figures)] if section else []
     lines = [
         "| | |",
         "|---|---|",
@@ -88,6 +89,7 @@ def form_of(run: Run, site: str = "") -> Form:
             for block in figures
             for one in block.items
         ),
+        *([] if figures else ["- The report has no ratio to lead with."]),
         "",
         "Read the report and verify its evidence first:",
         "",
