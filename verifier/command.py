@@ -14,9 +14,10 @@ from verifier.bag import check_bag
 from verifier.documents import LaterError
 from verifier.findings import Verdict, printable
 from verifier.journal import journal_next_to
+from verifier.record_proof import check_record
 from verifier.run import Given, check_run
 from verifier.source import AttackError, RefusedError, Source, open_source
-from verifier.strict_json import OddError
+from verifier.strict_json import LARGEST, OddError
 from verifier.trust import Trust, read_trust
 
 _RUN = re.compile(r"(?:(.+)/)?(?:evidence/manifest\.json|plan/_SUCCESS|attempts/[1-9][0-9]*/manifest\.json)")
@@ -62,7 +63,9 @@ def _parser() -> argparse.ArgumentParser:
         epilog=_EPILOGUE,
     )
     parser.add_argument(
-        "evidence", help="a zip or tar as it was handed on, or a folder: of a bag, or of a run"
+        "evidence",
+        help="a zip or tar as it was handed on, or a folder: of a bag, or of a run; or one person's proof "
+        "(the file of `audit prove` or `audit access`)",
     )
     parser.add_argument(
         "--trust",
@@ -119,6 +122,25 @@ def _given(options: argparse.Namespace) -> Given:
 
 
 def _check(options: argparse.Namespace, verdict: Verdict, given: Given) -> None:
+    if (record := _record(options.evidence)) is not None:
+        check_record(record, verdict)
+    else:
+        _check_evidence(options, verdict, given)
+    if options.manifest is not None and options.manifest != verdict.manifest_sha256:
+        verdict.find(
+            "manifest", "evidence/manifest.json", f"is not the one that was given: {options.manifest}"
+        )
+
+
+def _record(path: str) -> bytes | None:
+    """Return a file that holds a JSON document; None where it is anything else."""
+    if not os.path.isfile(path):
+        return None
+    with open(path, "rb") as stream:
+        return stream.read(LARGEST + 1) if stream.peek(1)[:1] == b"{" else None
+
+
+def _check_evidence(options: argparse.Namespace, verdict: Verdict, given: Given) -> None:
     source = open_source(options.evidence)
     bag = _bag(source)
     if bag is not None:
@@ -144,10 +166,6 @@ def _check(options: argparse.Namespace, verdict: Verdict, given: Given) -> None:
     if options.level and _LEVELS.index(verdict.level) < _LEVELS.index(options.level):
         less = f"is a copy of level {verdict.level}, and {options.level} was asked for"
         verdict.find("level", "privacy.json", less)
-    if options.manifest is not None and options.manifest != verdict.manifest_sha256:
-        verdict.find(
-            "manifest", "evidence/manifest.json", f"is not the one that was given: {options.manifest}"
-        )
 
 
 def _check_place(evidence: str, prefix: str, verdict: Verdict) -> None:

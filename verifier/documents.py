@@ -77,7 +77,9 @@ _MANIFEST = {
 }
 _LATER = {
     "records": s.listing(s.LISTED),
-    "record_tree": s.fields({"applications": s.whole(1), "records": s.whole(1), "root": s.SHA256}),
+    "record_tree": s.fields(
+        {"applications": s.whole(1), "records": s.whole(1), "root": s.SHA256}, {"salted_leaves": s.LISTED}
+    ),
     "environment": s.LISTED,
     "sealed_at": s.instant,
 }
@@ -213,6 +215,43 @@ privacy_label: Kind = (
     lambda one: pretty({"schema": one["schema"], "level": one["level"]}),
 )
 """``privacy.json``."""
+
+_LEAF = (("index", "application_sha256", "records_sha256", "path"), ("application_salt", "records_salt"))
+
+
+def _proof_bytes(proof: dict[str, Any]) -> bytes:
+    proofs = [{name: one[name] for part in _LEAF for name in part if name in one} for one in proof["proofs"]]
+    return pretty(
+        {
+            **{name: proof[name] for name in ("schema", "application", "manifest", "records")},
+            "proofs": proofs,
+        }
+    )
+
+
+record_proof: Kind = (
+    s.fields(
+        {
+            "schema": s.one_of("audit-record-proof/1"),
+            "application": s.ANY,
+            "manifest": s.ANY,
+            "records": s.listing(s.mapping(s.ANY, s.anything)),
+            "proofs": s.listing(
+                s.fields(
+                    {
+                        "index": s.whole(),
+                        "application_sha256": s.SHA256,
+                        "records_sha256": s.SHA256,
+                        "path": s.listing(s.SHA256),
+                    },
+                    {"application_salt": s.SHA256, "records_salt": s.SHA256},
+                )
+            ),
+        }
+    ),
+    _proof_bytes,
+)
+"""The file of `audit prove`."""
 
 envelope: Kind = (
     s.fields(

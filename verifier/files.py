@@ -9,6 +9,7 @@ from typing import Any
 from verifier.documents import LaterError, attempt_record, decode, manifest_document, stage_record, started
 from verifier.findings import Verdict
 from verifier.privacy import withhold
+from verifier.record_tree import SALTED_LEAVES, check_root
 from verifier.shapes import instant
 from verifier.source import Source
 from verifier.strict_json import OddError, is_as_written, read
@@ -142,6 +143,7 @@ def _check_listed_files(files: Files, manifest: dict[str, Any]) -> None:
         elif path in files and path.startswith("store/"):
             find("extra", path, "the manifest does not list it")
     _check_entries(files, manifest.get("redacted", ()), "the manifest")
+    _check_leaves(files, manifest.get("record_tree", {}))
     stages = {stage_of(path) for path in listed}
     for path in files.digests:
         folder = path.split("/")[0]
@@ -157,6 +159,37 @@ def _check_listed_files(files: Files, manifest: dict[str, Any]) -> None:
             find("extra", path, "the manifest does not list it")
         elif folder in SEALED and stage_of(path) not in stages:
             find("extra", path, "the manifest does not know this stage")
+
+
+def _check_leaves(files: Files, tree: dict[str, Any]) -> None:
+    """The root of the tree of records against the leaves, where they are listed."""
+    if "salted_leaves" not in tree:
+        return
+    if not _is_encrypted(files):
+        files.verdict.find(
+            "manifest",
+            SALTED_LEAVES,
+            "is in a run whose rows are not encrypted, so that nothing salts leaves",
+        )
+    _check_document(files, tree["salted_leaves"], SALTED_LEAVES)
+    if SALTED_LEAVES in files and files.is_same({**tree["salted_leaves"], "path": SALTED_LEAVES}):
+        try:
+            check_root(files.read(SALTED_LEAVES), tree)
+        except OddError as error:
+            files.verdict.find("manifest", SALTED_LEAVES, str(error))
+            return
+        count = tree["applications"]
+        files.verdict.notes.append(
+            f"the root of the tree of records follows from its {count} leaves; whose they are was not checked"
+        )
+
+
+def _is_encrypted(files: Files) -> bool:
+    try:
+        spec = files.json("plan/spec.json")
+        return bool(spec["privacy"]["keys"] == "applicant")
+    except (OddError, KeyError, TypeError):
+        return False
 
 
 def _check_document(files: Files, entry: dict[str, Any], path: str) -> None:
@@ -250,8 +283,9 @@ def _check_sealing(files: Files, record: dict[str, Any], manifest: dict[str, Any
         return
     if {record["started_at"], record["finished_at"]} != {manifest["sealed_at"]}:
         find("record", path, "its times are not the one at which the manifest says that it was sealed")
-    redacted = {entry["path"][len("evidence/") :] for entry in manifest.get("redacted", ())}
-    if set(record["artefacts"]) != {"manifest.json", "environment.json"} | redacted:
+    listed = {entry["path"][len("evidence/") :] for entry in manifest.get("redacted", ())}
+    listed |= {SALTED_LEAVES[len("evidence/") :]} if "salted_leaves" in manifest["record_tree"] else set()
+    if set(record["artefacts"]) != {"manifest.json", "environment.json"} | listed:
         find("record", path, "its files are not those that the manifest lists")
 
 

@@ -49,6 +49,10 @@ def boolean(value: Any, where: str) -> None:
         raise OddError(f"{where}: is neither true nor false")
 
 
+def anything(value: Any, where: str) -> None:
+    """Accept any value of JSON."""
+
+
 def nullable(inner: Check) -> Check:
     """Accept null too."""
 

@@ -13,6 +13,7 @@ from audit_lib.archive.findings import EvidenceFinding, Work
 from audit_lib.archive.manifest import MANIFEST
 from audit_lib.archive.recompute import check_sample, check_shard, recompute_stage
 from audit_lib.archive.record_tree import people_tree
+from audit_lib.archive.salted_leaves import leaf_salts
 from audit_lib.archive.served_check import ATTESTED
 from audit_lib.archive.withheld_check import check_redacted
 from audit_lib.documents.evidence import Manifest
@@ -198,7 +199,8 @@ def _check_tree(work: Work, run: Run, manifest: Manifest | None) -> None:
         return
     path = f"evidence/{MANIFEST}"
     try:
-        tree = people_tree(run, manifest.stages).summary()
+        salts = leaf_salts(run) if manifest.record_tree.salted_leaves else None
+        tree = people_tree(run, manifest.stages, salts).summary()
     except StoreUnreachableError:
         raise
     except Exception as error:  # noqa: BLE001 - a stranger's bytes may cause anything

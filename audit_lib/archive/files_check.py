@@ -10,9 +10,11 @@ from audit_lib.archive.environment import ENVIRONMENT
 from audit_lib.archive.findings import Work
 from audit_lib.archive.layout import SEALED, STARTED, stage_of
 from audit_lib.archive.manifest import MANIFEST
+from audit_lib.archive.salted_leaves import check_listed_leaves
 from audit_lib.documents.environment import Environment, environment_bytes
 from audit_lib.documents.evidence import (
     MANIFEST_SCHEMA,
+    SALTED_LEAVES,
     ListedFile,
     Manifest,
     StageRecord,
@@ -157,6 +159,7 @@ def check_files(work: Work, manifest: Manifest | None) -> None:
     stages = {stage_of(path) for path in listed}
     check_environment(work, manifest)
     check_redacted_files(work, manifest)
+    check_listed_leaves(work, manifest)
     check_store_record(work, manifest)
     _check_stage_records(work, manifest)
     for path in work.digests:
@@ -242,8 +245,10 @@ def _check_sealing(work: Work, record: StageRecord, manifest: Manifest) -> None:
         return
     if {record.started_at, record.finished_at} != {manifest.sealed_at}:
         work.find("record", path, "its times are not the one at which the manifest says that it was sealed")
-    redacted = {entry.path.removeprefix("evidence/") for entry in manifest.redacted or ()}
-    if record.artefacts.keys() != {MANIFEST, ENVIRONMENT} | redacted:
+    tree = manifest.record_tree
+    listed = {entry.path for entry in manifest.redacted or ()}
+    listed |= {SALTED_LEAVES} if tree is not None and tree.salted_leaves is not None else set()
+    if record.artefacts.keys() != {MANIFEST, ENVIRONMENT} | {p.removeprefix("evidence/") for p in listed}:
         work.find("record", path, f"its files are not {MANIFEST}, {ENVIRONMENT} and what the manifest lists")
 
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
 from audit_lib.archive.artefact_differences import compare
 from audit_lib.archive.findings import Work
+from audit_lib.archive.kept_rows import without_erased
 from audit_lib.archive.records_check import check_questions
 from audit_lib.documents.evidence import Manifest
 from audit_lib.errors import AuditError, StoreUnreachableError
 from audit_lib.large_file import bytes_of
 from audit_lib.privacy.applicant_keys import configured_keys
-from audit_lib.privacy.vault import Vault
 from audit_lib.run import Run
 
 ROW_BY_ROW: Final = ("pointwise", "listwise")
@@ -40,8 +39,7 @@ def check_kept_rows(work: Work, run: Run, shards: list[str], manifest: Manifest 
     keys = configured_keys(run.key.audit)
     if keys is None or manifest is None or run.spec.task not in ROW_BY_ROW:
         return 0
-    vault = Vault(keys, lambda stage, name: kept.stage(stage).read(name), skips_erased=True)
-    kept = replace(run, withheld={}, vault=vault)
+    kept = without_erased(run, keys)
     checked, stage = 0, "scores"
     try:
         for stage in shards:

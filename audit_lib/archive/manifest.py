@@ -10,12 +10,13 @@ from audit_lib.archive.attempts import attempts_until_now
 from audit_lib.archive.environment import ENVIRONMENT, environment
 from audit_lib.archive.layout import SEALED, complete_stages
 from audit_lib.archive.record_tree import people_tree
+from audit_lib.archive.salted_leaves import leaf_salts
 from audit_lib.archive.software import software
 from audit_lib.archive.store_record import recorded_store
 from audit_lib.canonical import sha256
 from audit_lib.digesting_stream import digest_of
 from audit_lib.documents.environment import Environment, environment_bytes
-from audit_lib.documents.evidence import ListedFile, Manifest, decode_exact, sealed_bytes
+from audit_lib.documents.evidence import SALTED_LEAVES, ListedFile, Manifest, decode_exact, sealed_bytes
 from audit_lib.documents.validation import Validation
 from audit_lib.errors import EvidenceError, IncompleteRunError
 from audit_lib.large_file import sha256_of, size_of
@@ -45,7 +46,8 @@ def archive(run: Run) -> StageOutput:
     -------
     StageOutput
         ``manifest.json`` as canonical JSON, ``environment.json``, and ``redacted/``, which a redacted copy has in
-        place of tables of rows (`audit_lib.privacy`); counts ``artefacts`` and ``bytes``.
+        place of tables of rows (`audit_lib.privacy`); where rows are encrypted, ``salted_leaves.txt``; counts
+        ``artefacts`` and ``bytes``.
 
     Raises
     ------
@@ -68,6 +70,7 @@ def archive(run: Run) -> StageOutput:
         redacted_path(path): content
         for path, content in redacted_tables(run, further_fields(run.spec)).items()
     }
+    people = people_tree(run, stages, leaf_salts(run))
     manifest = Manifest(
         audit=run.key.audit,
         window=run.key.window.label,
@@ -77,7 +80,7 @@ def archive(run: Run) -> StageOutput:
         artefacts=tuple(artefacts),
         attempts=tuple(attempts_until_now(run)) or None,
         records=tuple(sorted((_listed(run, f"{stage}/{SUCCESS}") for stage in stages), key=_path)),
-        record_tree=people_tree(run, stages).summary(),
+        record_tree=people.summary(),
         environment=ListedFile(
             path=f"evidence/{ENVIRONMENT}", sha256=sha256(installed), bytes=len(installed)
         ),
@@ -92,6 +95,8 @@ def archive(run: Run) -> StageOutput:
     counts = {"artefacts": len(artefacts), "bytes": sum(artefact.bytes for artefact in artefacts)}
     content, sealed_at = _as_begun(run, manifest)
     own = {path.removeprefix("evidence/"): table for path, table in redacted.items()}
+    if (leaves := people.listed()) is not None:
+        own[SALTED_LEAVES.removeprefix("evidence/")] = leaves
     return StageOutput(
         {MANIFEST: content, ENVIRONMENT: installed, **own}, counts, datetime.fromisoformat(sealed_at)
     )

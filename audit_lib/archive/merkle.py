@@ -49,7 +49,12 @@ class MerkleTree:
     @classmethod
     def over(cls, leaves: Iterable[bytes]) -> MerkleTree:
         """Return the tree over the data of leaves."""
-        levels = [[leaf_hash(leaf) for leaf in leaves]]
+        return cls.over_hashes(map(leaf_hash, leaves))
+
+    @classmethod
+    def over_hashes(cls, hashes: Iterable[bytes]) -> MerkleTree:
+        """Return the tree over leaves of which the hashes alone are known."""
+        levels = [list(hashes)]
         while len(levels[-1]) > 1:
             below = levels[-1]
             level = [node_hash(below[at], below[at + 1]) for at in range(0, len(below) - 1, 2)]

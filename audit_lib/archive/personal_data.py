@@ -15,12 +15,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from audit_lib.archive.kept_rows import as_far_as_readable
 from audit_lib.archive.record_proof import ProvedRecords, check_proof, prove
 from audit_lib.canonical import pretty_json, sha256
 from audit_lib.documents.access import AskedQuestion, PersonalData
 from audit_lib.documents.evidence import decode_exact
 from audit_lib.documents.record_proof import RecordProof
 from audit_lib.errors import EvidenceError
+from audit_lib.privacy.vault import names_together
 from audit_lib.records import parquet_source
 from audit_lib.run import SUCCESS, Run
 from audit_lib.score.requests import Request
@@ -50,6 +52,7 @@ def personal_data(run: Run, application_id: str) -> bytes:
         raise EvidenceError(
             f"{run.uri}: holds nothing about this application; `audit prove` writes the proof of that"
         )
+    run = as_far_as_readable(run)
     variants = _table(run, "variants/variants.parquet")
     applications = dict(
         zip(variants["variant_id"].to_pylist(), variants["application_id"].to_pylist(), strict=True)
@@ -82,6 +85,7 @@ def personal_data(run: Run, application_id: str) -> bytes:
         ),
         rows=rows,
         shared=left_out,
+        erased=_erased(run, application_id) or None,
     )
     return pretty_json(data.as_dict())
 
@@ -137,6 +141,19 @@ def _tables(run: Run) -> list[str]:
 def _table(run: Run, path: str) -> pa.Table:
     stage = "/".join(path.split("/")[: 2 if path.startswith("scores/") else 1])
     return pq.read_table(parquet_source(run.stage(stage).read(path.removeprefix(f"{stage}/"))))
+
+
+def _erased(run: Run, application_id: str) -> dict[str, int]:
+    """Count the parts of tables that went with somebody else's key, though they are about this application too."""
+    if run.vault is None or run.vault.keys is None or not run.vault.skips_erased:
+        return {}
+    own, here = run.vault.keys.name_of(application_id), run.vault.keys.names()
+    found = {}
+    for path in _tables(run):
+        parts = names_together(run.store.get(f"{run.prefix}/{path}".lstrip("/")))
+        if gone := sum(own in names and not here.issuperset(names) for names in parts):
+            found[path] = gone
+    return found
 
 
 def _rows(

@@ -8,9 +8,11 @@ from __future__ import annotations
 from bisect import bisect_left
 from dataclasses import dataclass
 
+from audit_lib.archive.kept_rows import as_far_as_readable
 from audit_lib.archive.manifest import MANIFEST
 from audit_lib.archive.merkle import root_from
-from audit_lib.archive.record_tree import id_digest, leaf_data, people_tree, records_digest, records_of
+from audit_lib.archive.record_tree import Leaf, PeopleTree, id_digest, records_digest, records_of
+from audit_lib.archive.salted_leaves import people_again
 from audit_lib.canonical import pretty_json, sha256
 from audit_lib.documents.evidence import Manifest, RecordTree, decode_exact, sealed_bytes
 from audit_lib.documents.record_proof import LeafProof, RecordProof
@@ -52,7 +54,8 @@ def prove(run: Run, application_id: str) -> bytes:
     IncompleteRunError
         If the run is not sealed.
     WithheldError
-        If rows of it cannot be read here.
+        If what it needs cannot be read here: the run is a copy without rows, there are no keys, the application or a
+        neighbour in the tree was erased, or somebody was and the run's leaves are not listed.
     EvidenceError
         If it was sealed in format 1, without a tree, or its scores are not those that were sealed.
     """
@@ -62,32 +65,43 @@ def prove(run: Run, application_id: str) -> bytes:
         )
     content = run.stage("evidence").read(MANIFEST)
     manifest = _manifest(content.decode())
-    if run.withheld:
-        raise WithheldError(
-            f"{run.uri}: rows of it are withheld or erased, or there are no keys here, and a proof needs them all"
-        )
-    people = people_tree(run, manifest.stages)
-    if people.summary() != manifest.record_tree:
-        raise EvidenceError(f"{run.uri}: the scores are not those that were sealed; `audit verify` says more")
+    kept = as_far_as_readable(run)
+    people = people_again(kept, manifest)
     wanted = id_digest(application_id)
     at = bisect_left(people.leaves, (wanted, ""))
-    inside = at < len(people.leaves) and people.leaves[at][0] == wanted
-    places = [at] if inside else [place for place in (at - 1, at) if 0 <= place < len(people.leaves)]
+    inside = at < len(people.leaves) and people.leaves[at].application_sha256 == wanted
+    if inside:
+        proofs = [_proof(people, at, people.leaves[at])]
+    else:
+        before = people.places[at - 1] if at else -1
+        after = people.places[at] if at < len(people.leaves) else people.tree.size
+        if after != before + 1:
+            raise WithheldError(
+                f"{run.uri}: there is a leaf where this application's would be, and its records cannot be read any "
+                "more: they were erased, or encrypted together with those of somebody who was erased. Nothing can be "
+                "proved here, neither that it has records nor that it has none"
+            )
+        near = [place for place in (at - 1, at) if 0 <= place < len(people.leaves)]
+        proofs = [_proof(people, place, people.leaves[place].without_records()) for place in near]
     proof = RecordProof(
         application=application_id,
         manifest=content.decode(),
-        records=tuple(records_of(run, manifest.stages, application_id)),
-        proofs=tuple(
-            LeafProof(
-                index=place,
-                application_sha256=people.leaves[place][0],
-                records_sha256=people.leaves[place][1],
-                path=tuple(each.hex() for each in people.tree.path(place)),
-            )
-            for place in places
-        ),
+        records=tuple(records_of(kept, manifest.stages, application_id)) if inside else (),
+        proofs=tuple(proofs),
     )
     return pretty_json(proof.as_dict())
+
+
+def _proof(people: PeopleTree, at: int, leaf: Leaf) -> LeafProof:
+    place = people.places[at]
+    return LeafProof(
+        index=place,
+        application_sha256=leaf.application_sha256,
+        records_sha256=leaf.records_sha256,
+        path=tuple(each.hex() for each in people.tree.path(place)),
+        application_salt=leaf.application_salt,
+        records_salt=leaf.records_salt,
+    )
 
 
 def check_proof(content: bytes, where: str) -> ProvedRecords:
@@ -104,9 +118,10 @@ def check_proof(content: bytes, where: str) -> ProvedRecords:
     if tree is None:
         raise EvidenceError(f"{where}: its manifest has no tree of records")
     for one in proof.proofs:
-        data = leaf_data(one.application_sha256, one.records_sha256)
+        _check_salts(proof, one, tree, where)
+        leaf = Leaf(one.application_sha256, one.records_sha256, one.application_salt, one.records_salt)
         if (
-            root_from(data, one.index, tree.applications, [bytes.fromhex(p) for p in one.path]).hex()
+            root_from(leaf.data(), one.index, tree.applications, [bytes.fromhex(p) for p in one.path]).hex()
             != tree.root
         ):
             raise EvidenceError(f"{where}: leaf {one.index} does not lead to the root in the manifest")
@@ -123,6 +138,16 @@ def check_proof(content: bytes, where: str) -> ProvedRecords:
         window=manifest.window,
         manifest_sha256=sha256(proof.manifest.encode()),
     )
+
+
+def _check_salts(proof: RecordProof, one: LeafProof, tree: RecordTree, where: str) -> None:
+    """A leaf has the salts that its tree has; a neighbour's none of its records, which nobody is to guess."""
+    salted = tree.salted_leaves is not None
+    if (one.application_salt is not None, one.records_salt is not None) != (
+        salted,
+        salted and bool(proof.records),
+    ):
+        raise EvidenceError(f"{where}: leaf {one.index} has other salts than a leaf of its tree has here")
 
 
 def _check_inside(proof: RecordProof, wanted: str, where: str) -> None:

@@ -2,16 +2,17 @@
 
 A leaf holds two digests: of the application's id, and of all of its score records together. The leaves lie in the order
 of the first, so that a person's records are proved to be in, all of them, or proved not to be, without anybody else's
-(`audit_lib.archive.record_proof`).
+(`audit_lib.archive.record_proof`). Where rows are encrypted with a key for each applicant, both digests are salted with
+what follows from that key, and the hashes of all leaves are listed: when a key is gone the tree stays, and what a leaf
+was of cannot be guessed from it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from hashlib import sha256
-from typing import Any, Final, overload
+from typing import Any, Final, NamedTuple, overload
 
 import numpy as np
 import pyarrow as pa
@@ -22,8 +23,9 @@ from numpy.typing import NDArray
 from audit_lib.archive.merkle import MerkleTree
 from audit_lib.canonical import jcs
 from audit_lib.canonical_columns import jcs_columns
-from audit_lib.documents.evidence import RecordTree
+from audit_lib.documents.evidence import SALTED_LEAVES, ListedFile, RecordTree
 from audit_lib.errors import EvidenceError
+from audit_lib.privacy.leaf_salts import LeafSalts
 from audit_lib.run import Run
 
 ScoreRecord = Mapping[str, Any]
@@ -33,29 +35,59 @@ _LEAVES: Final = 16384
 """Applications whose names are read together."""
 
 
-class Leaves(Sequence[tuple[str, str]]):
-    """Digests of each application's id and of its records, in order: 64 bytes each, however many there are.
+class Leaf(NamedTuple):
+    """Digests of an application's id and of its records; with the salt of each, where it has them and they are told.
+
+    A digest whose salt is not told is the salted one.
+    """
+
+    application_sha256: str
+    records_sha256: str
+    application_salt: str | None = None
+    records_salt: str | None = None
+
+    def data(self) -> bytes:
+        """Return what the leaf is the hash of: its two digests in hex, as RFC 8785 writes them."""
+        application = _salted(self.application_salt, self.application_sha256)
+        records = _salted(self.records_salt, self.records_sha256)
+        return f'{{"application_sha256":"{application}","records_sha256":"{records}"}}'.encode()
+
+    def without_records(self) -> Leaf:
+        """Return the same leaf, such that of its records nothing can be guessed if they are salted."""
+        return self._replace(
+            records_sha256=_salted(self.records_salt, self.records_sha256), records_salt=None
+        )
+
+
+def _salted(salt: str | None, digest: str) -> str:
+    if salt is None:
+        return digest
+    return sha256(bytes.fromhex(salt) + bytes.fromhex(digest)).hexdigest()
+
+
+class Leaves(Sequence[Leaf]):
+    """The leaves in order: 64 bytes each, or 128 where they are salted, however many there are.
 
     Parameters
     ----------
-    digests : array of uint8, shape (applications, 2, 32)
+    parts : array of uint8, shape (applications, 2 or 4, 32)
+        What a `Leaf` has.
     """
 
-    def __init__(self, digests: NDArray[np.uint8]) -> None:
-        self._digests = digests[np.lexsort(digests[:, 0].copy().view(">u8").T[::-1])]
+    def __init__(self, parts: NDArray[np.uint8]) -> None:
+        self._parts = parts[np.lexsort(parts[:, 0].copy().view(">u8").T[::-1])]
 
     def __len__(self) -> int:
-        return len(self._digests)
+        return len(self._parts)
 
     @overload
-    def __getitem__(self, place: int) -> tuple[str, str]: ...
+    def __getitem__(self, place: int) -> Leaf: ...
     @overload
-    def __getitem__(self, place: slice) -> Sequence[tuple[str, str]]: ...
-    def __getitem__(self, place: int | slice) -> tuple[str, str] | Sequence[tuple[str, str]]:
+    def __getitem__(self, place: slice) -> Sequence[Leaf]: ...
+    def __getitem__(self, place: int | slice) -> Leaf | Sequence[Leaf]:
         if isinstance(place, slice):
-            return Leaves(self._digests[place])
-        one = self._digests[place]
-        return one[0].tobytes().hex(), one[1].tobytes().hex()
+            return Leaves(self._parts[place])
+        return Leaf(*(part.tobytes().hex() for part in self._parts[place]))
 
 
 @dataclass(frozen=True)
@@ -65,27 +97,42 @@ class PeopleTree:
     Parameters
     ----------
     records : int
-        Score records in all.
-    leaves : sequence of (str, str)
-        Digests of an application's id and of its records, in order.
+        Score records of the applications below.
+    leaves : sequence of Leaf
+        Of each application whose records can be read, in order.
+    places : sequence of int
+        Where in the tree each of them is.
+    tree : MerkleTree
+        The tree itself, over all applications.
     """
 
     records: int
-    leaves: Sequence[tuple[str, str]]
+    leaves: Sequence[Leaf]
+    places: Sequence[int]
+    tree: MerkleTree
 
-    @cached_property
-    def tree(self) -> MerkleTree:
-        """The tree itself."""
-        return MerkleTree.over(leaf_data(*leaf) for leaf in self.leaves)
+    @classmethod
+    def over(cls, records: int, leaves: Sequence[Leaf]) -> PeopleTree:
+        """Return the tree of a run of which all records can be read."""
+        return cls(records, leaves, range(len(leaves)), MerkleTree.over(leaf.data() for leaf in leaves))
 
     def summary(self) -> RecordTree:
-        """Return what the manifest says of it."""
-        return RecordTree(applications=len(self.leaves), records=self.records, root=self.tree.root.hex())
+        """Return what the manifest says of it, where all records can be read."""
+        listed = self.listed()
+        return RecordTree(
+            applications=self.tree.size,
+            records=self.records,
+            root=self.tree.root.hex(),
+            salted_leaves=None
+            if listed is None
+            else ListedFile(path=SALTED_LEAVES, sha256=sha256(listed).hexdigest(), bytes=len(listed)),
+        )
 
-
-def leaf_data(application_sha256: str, records_sha256: str) -> bytes:
-    """Return what a leaf is the hash of: its two digests in hex, as RFC 8785 writes them."""
-    return f'{{"application_sha256":"{application_sha256}","records_sha256":"{records_sha256}"}}'.encode()
+    def listed(self) -> bytes | None:
+        """Return the file of the leaves' hashes, a line each; None where they are not salted."""
+        if not self.leaves or self.leaves[0].application_salt is None:
+            return None
+        return "".join(f"{each.hex()}\n" for each in self.tree.levels[0]).encode()
 
 
 def id_digest(application_id: str) -> str:
@@ -112,8 +159,19 @@ def record_digest(record: ScoreRecord) -> str:
         raise EvidenceError(f"a score record {error}") from None
 
 
-def people_tree(run: Run, stages: Sequence[str]) -> PeopleTree:
-    """Return the tree over the scores in the shards of `stages`.
+def people_tree(run: Run, stages: Sequence[str], salts: LeafSalts | None = None) -> PeopleTree:
+    """Return the tree over the scores in the shards of `stages`; with salted leaves if salts are given.
+
+    Raises
+    ------
+    EvidenceError
+        If a score is of no archived variant.
+    """
+    return PeopleTree.over(*people_leaves(run, stages, salts))
+
+
+def people_leaves(run: Run, stages: Sequence[str], salts: LeafSalts | None) -> tuple[int, Leaves]:
+    """Return how many score records there are, and the leaves of those whose they are; salts may leave some out.
 
     Raises
     ------
@@ -130,14 +188,18 @@ def people_tree(run: Run, stages: Sequence[str]) -> PeopleTree:
     starts = np.flatnonzero(np.diff(owned, prepend=-1))
     ends = [*starts[1:].tolist(), len(owned)]
     in_order = digests[order].tobytes()
-    leaves = bytearray()
+    leaves, records = bytearray(), 0
     for at in range(0, len(starts), _LEAVES):
         begun = starts[at : at + _LEAVES]
         own_names = names.take(pa.array(owned[begun])).to_pylist()
         for name, start, end in zip(own_names, begun.tolist(), ends[at : at + _LEAVES], strict=True):
-            own = in_order[start * 32 : end * 32].hex().encode()
-            leaves += sha256(name.encode()).digest() + sha256(own).digest()
-    return PeopleTree(len(owned), Leaves(np.frombuffer(leaves, np.uint8).reshape(-1, 2, 32)))
+            own = sha256(in_order[start * 32 : end * 32].hex().encode()).digest()
+            own_salts = b"" if salts is None else salts.of(name, own)
+            if own_salts is None:
+                continue
+            leaves += sha256(name.encode()).digest() + own + own_salts
+            records += end - start
+    return records, Leaves(np.frombuffer(leaves, np.uint8).reshape(-1, 2 if salts is None else 4, 32))
 
 
 def records_of(run: Run, stages: Sequence[str], application_id: str) -> list[ScoreRecord]:

@@ -51,6 +51,7 @@ from audit_lib.archive.manifest import MANIFEST, expected_stages
 from audit_lib.archive.other_versions import digest_of_design, find_other_version, find_refused
 from audit_lib.archive.recompute import Recompute, recompute_stage, stages_computed_again
 from audit_lib.archive.records_check import check_order
+from audit_lib.archive.salted_leaves import check_kept_leaves
 from audit_lib.archive.software import software
 from audit_lib.archive.table_bounds import check_tables
 from audit_lib.archive.withheld_check import note_keys, read_level
@@ -250,6 +251,8 @@ class BegunVerification:
         names: list[str] = []
         if work.readable != "full":
             work.unrecomputed += ["scores"]
+            if recompute is None and failed is None:
+                check_kept_leaves(work, run, manifest)
             if recompute is None and work.level == "full" and failed is None:
                 work.followed = check_kept_rows(work, run, shards, manifest)
         elif recompute is None and (failed is None or shards):

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from pydantic import JsonValue
 
 from audit_lib.documents.evidence import Sha256
 from audit_lib.documents.record_proof import RecordProof
-from audit_lib.typed_json import Count, Typed
+from audit_lib.typed_json import OPTIONAL, Count, Typed
 
 ACCESS_SCHEMA: Final = "audit-access/1"
 
@@ -40,3 +40,6 @@ class PersonalData(Typed):
     """Path of a table -> the applicant's rows of it; no digest proves these one by one."""
     shared: Mapping[str, Count]
     """Path of a table -> rows left out since they hold other applicants' texts too."""
+    erased: Mapping[str, Count] | None = field(default=None, metadata=OPTIONAL)
+    """Path of a table -> parts of it, each encrypted for this applicant together with somebody who was erased, that
+    cannot be read any more; where there are any."""

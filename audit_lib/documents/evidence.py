@@ -26,6 +26,9 @@ ATTEMPT_SCHEMA: Final = "audit-attempt/2"
 FIRST_MANIFEST: Final = "audit-manifest/1"
 """Schema of the manifests that did not list the stages' records; they are read, and not written."""
 
+SALTED_LEAVES: Final = "evidence/salted_leaves.txt"
+"""The hashes of all leaves of the tree over score records in their order, in hex, a line each."""
+
 T = TypeVar("T", bound=Typed)
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
@@ -79,6 +82,8 @@ class RecordTree(Typed):
     applications: Annotated[int, Field(ge=1)]
     records: Annotated[int, Field(ge=1)]
     root: Sha256
+    salted_leaves: ListedFile | None = field(default=None, metadata=OPTIONAL)
+    """`SALTED_LEAVES`, where the leaves are salted: in runs whose rows are encrypted, and not in every one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Final, Literal
 
 from pydantic import Field, JsonValue
 
 from audit_lib.documents.evidence import Sha256
-from audit_lib.typed_json import Count, Typed
+from audit_lib.typed_json import OPTIONAL, Count, Typed
 
 RECORD_PROOF_SCHEMA: Final = "audit-record-proof/1"
 
@@ -22,6 +22,10 @@ class LeafProof(Typed):
     application_sha256: Sha256
     records_sha256: Sha256
     path: tuple[Sha256, ...]
+    application_salt: Sha256 | None = field(default=None, metadata=OPTIONAL)
+    """Where leaves are salted: what the digest of the id is salted with."""
+    records_salt: Sha256 | None = field(default=None, metadata=OPTIONAL)
+    """The same of the records; without it `records_sha256` is salted already, and shows nothing of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -209,10 +209,16 @@ class Vault:
 
 def names_in(content: bytes) -> set[str]:
     """Return the names of the keys that a stored artefact is encrypted with."""
+    return {name for names in names_together(content) for name in names}
+
+
+def names_together(content: bytes) -> list[list[str]]:
+    """Return the names of the keys that each part of a stored artefact is encrypted with: without one, it is gone."""
     if not content.startswith(HEADER):
-        return set()
+        return []
     _, stored = _stored("the table", content)
-    return {name for names in stored["keys"].to_pylist() for name in names}
+    found: list[list[str]] = stored["keys"].to_pylist()
+    return found
 
 
 def parts_of(content: bytes) -> tuple[bytes, bytes]:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from audit_lib.archive.kept_rows import without_erased
 from audit_lib.archive.kept_rows_check import ROW_BY_ROW
 from audit_lib.archive.manifest import MANIFEST
 from audit_lib.documents.evidence import Manifest
 from audit_lib.privacy.applicant_keys import configured_keys
-from audit_lib.privacy.vault import Vault
 from audit_lib.run import SUCCESS, Run
 
 
@@ -23,7 +21,6 @@ def erased_records(run: Run) -> int:
         return 0
     if run.spec.task not in ROW_BY_ROW:
         return tree.records
-    vault = Vault(keys, lambda stage, name: kept.stage(stage).read(name), skips_erased=True)
-    kept = replace(run, withheld={}, vault=vault)
+    kept = without_erased(run, keys)
     shards = [path.rsplit("/", 1)[0] for path in run.list("scores") if path.endswith(f"/{SUCCESS}")]
     return tree.records - sum(len(kept.stage(one).read_table("scores.parquet")) for one in shards)

@@ -145,7 +145,9 @@ def reseal(folder: Path) -> None:
             {"path": path, "sha256": sha256(content), "bytes": len(content)}
             for path, content in sorted(records)
         ]
-        evidence = ["environment.json", "manifest.json", *redacted]
+        leaves = manifest.get("record_tree", {}).get("salted_leaves")
+        listed = [] if leaves is None else [leaves["path"].removeprefix("evidence/")]
+        evidence = ["environment.json", "manifest.json", *redacted, *listed]
     manifest_path.write_bytes(canonical_json(manifest))
     record_path = folder / "evidence" / SUCCESS
     record = json.loads(record_path.read_bytes())

@@ -6,12 +6,10 @@ import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pytest
 
-from audit_lib.archive.personal_data import personal_data
 from audit_lib.archive.verify import verify
 from audit_lib.bag import export_run
 from audit_lib.canonical import pretty_json
@@ -23,7 +21,8 @@ from audit_lib.privacy.vault import HEADER, Vault
 from audit_lib.records import SCORE_SCHEMA, from_parquet, to_parquet, write_table
 from audit_lib.run import Run
 from audit_lib.site import publish
-from tests.archive.cases import applicants, do, new_run, reseal
+from tests.archive.cases import do, new_run, reseal
+from tests.privacy.cases import NAME, WHO, encrypted, people
 from tests.specs import LIVE, load
 from verifier.files import Files
 from verifier.findings import Verdict
@@ -32,43 +31,7 @@ from verifier.source import open_source
 
 pytest.importorskip("cryptography", reason="of the extra sign")
 
-NAME = "Ottilie Quastenflosser"
-WHO = f"{NAME} 7"
-
-
-@pytest.fixture(scope="module", autouse=True)
-def keys(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    folder = tmp_path_factory.mktemp("keys")
-    make_key_of_keys(folder / "key")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(KEY, f"file:{folder / 'key'}")
-        patch.setenv(KEYS, str(folder / "store"))
-        yield folder
-
-
-def people() -> list[dict[str, Any]]:
-    rows = applicants(48)
-    for number, row in enumerate(rows):
-        row |= {"application_id": f"{NAME} {number}", "resume": f"I am {NAME}, number {number}."}
-    return rows
-
-
-def encrypted(folder: Path, **sections: Any) -> Run:
-    sections = {"privacy": {"keys": "applicant"}, "rows": people()} | sections
-    return do(new_run(folder, str(folder / "store"), **sections))
-
-
-@pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    return encrypted(tmp_path_factory.mktemp("run"))
-
-
-@pytest.fixture
-def own_keys(keys: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of the keys, from which some may be erased."""
-    shutil.copytree(keys / "store", tmp_path / "keys")
-    monkeypatch.setenv(KEYS, str(tmp_path / "keys"))
-    return tmp_path / "keys"
+pytestmark = pytest.mark.usefixtures("keys")
 
 
 def test_nothing_in_the_store_can_be_read_without_the_keys(run: Run) -> None:
@@ -234,13 +197,6 @@ def test_a_row_about_two_people_is_gone_with_either(run: Run, own_keys: Path) ->
         Vault(keys, run.vault.read).open(path, stored)
     kept = from_parquet(Vault(keys, run.vault.read, skips_erased=True).open(path, stored))
     assert kept["request_id"].tolist() == ["q2"]
-
-
-def test_nothing_is_proved_of_single_people_after_an_erasure(run: Run, own_keys: Path) -> None:
-    assert personal_data(run, f"{NAME} 8")
-    assert main(["erase", run.uri, "--application", WHO, "--reason", "asked for it"]) == 0
-    with pytest.raises(WithheldError, match="a proof needs them all"):
-        personal_data(Run.from_bundle(run.uri), f"{NAME} 8")
 
 
 def test_the_verifier_without_packages_counts_the_rows_that_it_can_read(
