@@ -34,7 +34,8 @@ LARGE: Final = 512 << 20
 GUIDED: Final = (
     "audit_lib.canonical", "audit_lib.typed_json", "audit_lib.documents.evidence", "audit_lib.documents.trust",
     "audit_lib.documents.journal", "audit_lib.journal", "audit_lib.journal_lines", "audit_lib.signing", "audit_lib.bag",
-    "audit_lib.archive.record_proof", "audit_lib.archive.personal_data", "audit_lib.archive.merkle", "verifier",
+    "audit_lib.archive.record_proof", "audit_lib.archive.personal_data", "audit_lib.archive.merkle",
+    "audit_lib.archive.record_tree", "verifier",
 )  # fmt: skip
 """Modules and packages whose branches guide the choice of inputs."""
 

@@ -41,7 +41,7 @@ from audit_lib.signoff.envelope import read_statement
 from audit_lib.store import open_store
 from tests.archive.cases import reseal
 from verifier import bag as other_bag
-from verifier import command, documents, journal, keys, source, time_stamp, trust
+from verifier import command, documents, journal, keys, record_proof, source, time_stamp, trust
 from verifier import strict_json as other_json
 from verifier.findings import Verdict
 from verifier.strict_json import OddError
@@ -192,7 +192,17 @@ def _attestation(over: bytes) -> Callable[[bytes], None]:
 
 
 def _proof(data: bytes) -> None:
-    _only(_try(lambda: check_proof(data, "x"), lambda: check_personal_data(data, "x")), AuditError)
+    here = _try(lambda: check_proof(data, "x"), lambda: check_personal_data(data, "x"))
+    _only(here, AuditError)
+    verdict = Verdict("x")
+    record_proof.check_record(data, verdict)
+    proved, whole = (not isinstance(one, Exception) for one in here)
+    if (proved or whole) and verdict.findings:
+        raise DisagreementError(f"proved, and {verdict.findings[0]!r:.300}")
+    if (
+        not (proved or whole or verdict.findings) and b"audit-access/1" not in data
+    ):  # its questions are left out there
+        raise DisagreementError(f"{here[0]!r:.300}, and proved")
 
 
 def _bag(data: bytes) -> None:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import hmac
 import json
-import shutil
 from bisect import bisect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from hashlib import sha256
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,99 +16,32 @@ from hypothesis import strategies as st
 from audit_lib.archive.personal_data import check_personal_data, personal_data
 from audit_lib.archive.record_proof import check_proof, prove
 from audit_lib.archive.verify import verify
-from audit_lib.bag import export_run
-from audit_lib.canonical import canonical_json, pretty_json
+from audit_lib.canonical import pretty_json
 from audit_lib.cli.main import main
-from audit_lib.errors import EvidenceError, WithheldError
-from audit_lib.privacy.applicant_keys import KEY, KEYS, configured_keys
-from audit_lib.privacy.levels import LEVELS
+from audit_lib.errors import WithheldError
 from audit_lib.run import Run
 from audit_lib.window import Window
-from tests.archive.cases import applicants, reseal
-from tests.archive.test_merkle import mth, path
+from tests.archive.cases import applicants
+from tests.archive.test_merkle import mth
 from tests.privacy.cases import NAME, WHO, encrypted, people
+from tests.privacy.leaves import (
+    LEAVES,
+    OTHERS,
+    erase,
+    key_of,
+    leaf,
+    lines,
+    opened,
+    refused_by_both,
+    rows_of,
+    said_by_the_other,
+    tree_of,
+)
 from tests.verifier.conftest import found_here, run_alone
 from tools.build_verifier import packed
-from verifier.findings import Verdict
-from verifier.record_proof import check_record, jcs
-from verifier.record_tree import root_of, root_over
-from verifier.strict_json import OddError
+from verifier.record_proof import jcs
 
 pytest.importorskip("cryptography", reason="of the extra sign")
-
-LEAVES = "evidence/salted_leaves.txt"
-MANIFEST = "evidence/manifest.json"
-OTHERS = [f"{NAME} {number}" for number in range(48) if number != 7]
-
-
-def opened(run: Run) -> Run:
-    return Run.from_bundle(run.uri)
-
-
-def erase(run: Run, who: str = WHO) -> None:
-    assert main(["erase", run.uri, "--application", who, "--reason", "asked for it"]) == 0
-
-
-def lines(folder: Path | str) -> list[str]:
-    return (Path(folder) / LEAVES).read_text().splitlines()
-
-
-def tree_of(folder: Path | str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((Path(folder) / MANIFEST).read_bytes())["record_tree"]
-    return found
-
-
-def said_by_the_other(content: bytes) -> Verdict:
-    """What the verifier of the standard library says of a proof."""
-    verdict = Verdict("record.json")
-    check_record(content, verdict)
-    return verdict
-
-
-def refused_by_both(content: bytes, check: Callable[[bytes, str], Any] = check_proof) -> bool:
-    try:
-        check(content, "record.json")
-    except EvidenceError:
-        return bool(said_by_the_other(content).findings)
-    return False
-
-
-def rows_of(run: Run) -> Mapping[str, list[dict[str, Any]]]:
-    """Everybody's score records, from the decrypted tables."""
-    table = pq.read_table(BytesIO(run.stage("variants").read("variants.parquet"))).to_pylist()
-    owner = {row["variant_id"]: row["application_id"] for row in table}
-    found: dict[str, list[dict[str, Any]]] = {}
-    for shard in sorted(int(one.name) for one in (Path(run.uri) / "scores").iterdir()):
-        stage = f"scores/{shard}"
-        for row in pq.read_table(BytesIO(run.stage(stage).read("scores.parquet"))).to_pylist():
-            found.setdefault(owner[row["variant_id"]], []).append({"shard": stage, **row})
-    return found
-
-
-def leaf(application: str, records: list[dict[str, Any]], key: bytes | None, run: Run) -> bytes:
-    """A leaf by the words of the guide; RFC 8785 by its own package."""
-    rfc8785 = pytest.importorskip("rfc8785", reason="of the extra dev: another's RFC 8785")
-    parts = [
-        sha256(application.encode()).digest(),
-        sha256("".join(sha256(rfc8785.dumps(row)).hexdigest() for row in records).encode()).digest(),
-    ]
-    if key is not None:
-        which = f"{run.key.audit}/{run.key.window.label}/{run.key.spec_digest}".encode()
-        of_id = b"audit_lib salt of an id in a tree of records\0" + which
-        of_records = b"audit_lib salt of the records in a tree of records\0" + which + b"\0" + parts[1]
-        salts = [hmac.new(key, said, sha256).digest() for said in (of_id, of_records)]
-        parts = [sha256(salt + part).digest() for salt, part in zip(salts, parts, strict=True)]
-    first, second = (part.hex() for part in parts)
-    document = {"application_sha256": first, "records_sha256": second}
-    return bytes(rfc8785.dumps(document))
-
-
-def key_of(application: str) -> bytes:
-    keys = configured_keys("small")
-    assert keys is not None
-    found = keys.key(keys.name_of(application))
-    assert found is not None
-    return found
 
 
 def test_the_leaves_and_their_root_are_those_of_an_independent_tree(run: Run) -> None:
@@ -265,92 +194,6 @@ def test_a_neighbours_record_cannot_be_guessed_from_a_proof_of_absence(run: Run)
         assert guessed != one["records_sha256"]
 
 
-def write_leaves(folder: Path, content: bytes, *, root: str | None = None) -> None:
-    """Change the list, and make everything else agree with it, but for the root unless that is given."""
-    (folder / LEAVES).write_bytes(content)
-    manifest = json.loads((folder / MANIFEST).read_bytes())
-    said = {"sha256": sha256(content).hexdigest(), "bytes": len(content)}
-    manifest["record_tree"]["salted_leaves"] |= said
-    if root is not None:
-        manifest["record_tree"]["root"] = root
-    (folder / MANIFEST).write_bytes(canonical_json(manifest))
-    reseal(folder)
-
-
-def swapped(listed: list[str]) -> list[str]:
-    return [*listed[:30], listed[31], listed[30], *listed[32:]]
-
-
-def as_text(listed: list[str]) -> bytes:
-    return "".join(f"{one}\n" for one in listed).encode()
-
-
-CHANGES: dict[str, Callable[[list[str]], bytes]] = {
-    "a leaf changed": lambda all: as_text([*all[:30], "0" * 64, *all[31:]]),
-    "two swapped": lambda all: as_text(swapped(all)),
-    "one twice": lambda all: as_text([all[0], all[0], *all[2:]]),
-    "one less": lambda all: as_text(all[:-1]),
-    "one more": lambda all: as_text([*all, "0" * 64]),
-    "upper case": lambda all: as_text([all[0].upper(), *all[1:]]),
-    "no end of line": lambda all: as_text(all)[:-1],
-    "carriage returns": lambda all: as_text(all).replace(b"\n", b"\r\n"),
-    "a space": lambda all: b" " + as_text(all)[:-1],
-    "nothing": lambda all: b"",
-    "no text": lambda all: b"\xff" * 65 * len(all),
-}
-
-
-@pytest.mark.parametrize("how", CHANGES)
-def test_a_list_that_was_changed_is_found_by_both(how: str, run: Run, tmp_path: Path) -> None:
-    folder = Path(shutil.copytree(run.uri, tmp_path / "copy"))
-    content = CHANGES[how](lines(folder))
-    (folder / LEAVES).write_bytes(content)
-    for found in ([str(one) for one in verify(str(folder), recompute={}).findings], found_here(folder)):
-        assert any(f"{LEAVES}: is not the file that the manifest lists" in one for one in found), found
-    write_leaves(folder, content)
-    for found in ([str(one) for one in verify(str(folder), recompute={}).findings], found_here(folder)):
-        assert len(found) == 1 and found[0].startswith(f"{LEAVES}: ") and "[manifest]" in found[0], found
-
-
-def test_the_leaf_of_the_erased_replaced_leads_to_another_root(
-    run: Run, own_keys: Path, tmp_path: Path
-) -> None:
-    folder = Path(shutil.copytree(run.uri, tmp_path / "copy"))
-    listed, rows = lines(folder), rows_of(run)
-    place = sorted(rows, key=lambda name: sha256(name.encode()).digest()).index(WHO)
-    erase(run)
-    write_leaves(folder, as_text([*listed[:place], "0" * 64, *listed[place + 1 :]]))
-    for found in ([str(one) for one in verify(str(folder)).findings], found_here(folder)):
-        assert any("its leaves do not lead to the root in the manifest" in one for one in found), found
-    with pytest.raises(EvidenceError, match="do not lead to the root"):
-        prove(Run.from_bundle(str(folder)), f"{NAME} 8")
-
-
-def root_over_lines(listed: list[str]) -> str:
-    return root_over([bytes.fromhex(one) for one in listed]).hex()
-
-
-@pytest.mark.parametrize("erased", [False, True])
-@pytest.mark.parametrize("how", ["two swapped", "a leaf changed", "one more", "one less"])
-def test_a_list_with_its_own_root_is_found_by_who_has_the_keys(
-    how: str, erased: bool, run: Run, own_keys: Path, tmp_path: Path
-) -> None:
-    folder = Path(shutil.copytree(run.uri, tmp_path / "copy"))
-    changed = CHANGES[how](lines(folder))
-    listed = changed.decode().splitlines()
-    if erased:
-        erase(run)
-    manifest = json.loads((folder / MANIFEST).read_bytes())
-    manifest["record_tree"]["applications"] = len(listed)
-    (folder / MANIFEST).write_bytes(canonical_json(manifest))
-    write_leaves(folder, changed, root=root_over_lines(listed))
-    found = [str(one) for one in verify(str(folder)).findings]
-    assert len(found) == 1 and "[manifest]" in found[0], found
-    assert (LEAVES if erased else "its tree of records is not that of the scores") in found[0]
-    with pytest.raises(EvidenceError):
-        prove(Run.from_bundle(str(folder)), f"{NAME} 8")
-
-
 def forge(content: bytes, change: Callable[[Any], Any]) -> bytes:
     document = json.loads(content)
     change(document)
@@ -466,47 +309,9 @@ def test_a_run_that_was_sealed_with_plain_leaves_goes_on_verifying(
             tried(opened(earlier), f"{NAME} 8")
 
 
-@pytest.mark.parametrize("level", LEVELS)
-def test_every_level_shows_the_leaves_which_tell_nothing(
-    level: Any, tmp_path: Path, keys: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    whole = encrypted(tmp_path, privacy={"keys": "applicant", "level": "full"})
-    made = export_run(whole.uri, tmp_path / "run.zip", level=level)
-    shutil.unpack_archive(made.path, tmp_path / "unpacked")
-    (folder,) = (found.parent for found in (tmp_path / "unpacked").glob("**/plan"))
-    assert lines(folder) == lines(whole.uri)
-    for name in (KEYS, KEY):
-        monkeypatch.delenv(name)
-    found = verify(str(folder))
-    assert found.findings == () and found_here(folder) == []
-    assert any("none of them could be made again here" in note for note in found.notes)
-    with pytest.raises(WithheldError, match="is not set here" if level == "full" else f"of level {level}"):
-        prove(Run.from_bundle(str(folder)), f"{NAME} 8")
-    write_leaves(folder, as_text(swapped(lines(folder)))) if level == "full" else None
-    if level == "full":
-        assert "do not lead to the root" in str(verify(str(folder)).findings[0])
-
-
 def test_several_processes_say_the_same(run: Run) -> None:
     one, two = (verify(run.uri, processes=count) for count in (1, 2))
     assert one.findings == two.findings == () and one.notes == two.notes
-
-
-def test_salted_leaves_of_rows_that_are_not_encrypted_are_found(run: Run, tmp_path: Path) -> None:
-    clear = Path(encrypted(tmp_path, privacy={}).uri)
-    tree = tree_of(clear)
-    rows = rows_of(Run.from_bundle(str(clear)))
-    order = sorted(rows, key=lambda name: sha256(name.encode()).digest())
-    content = as_text([
-        sha256(b"\0" + leaf(name, rows[name], None, run)).hexdigest() for name in order
-    ])  # fmt: skip
-    manifest = json.loads((clear / MANIFEST).read_bytes())
-    manifest["record_tree"] = tree | {"salted_leaves": {"path": LEAVES, "sha256": "0" * 64, "bytes": 0}}
-    (clear / MANIFEST).write_bytes(canonical_json(manifest))
-    write_leaves(clear, content)
-    (finding,) = verify(str(clear)).findings
-    assert finding.detail == "its tree of records is not that of the scores"
-    assert any("are not encrypted" in one for one in found_here(clear))
 
 
 def pools() -> list[dict[str, Any]]:
@@ -543,18 +348,6 @@ def test_who_was_asked_about_in_one_list_with_the_erased_loses_the_proof_and_nob
         assert not refused_by_both(prove(opened(together), name))
         assert check_personal_data(personal_data(opened(together), name), "file")[0].records == 1
     assert any("44 of them were made again" in note for note in verify(together.uri).notes)
-
-
-@given(st.lists(st.binary(max_size=3), min_size=1, max_size=40))
-def test_the_other_verifiers_tree_is_that_of_the_rfc(data: list[bytes]) -> None:
-    hashes = [sha256(b"\0" + one).digest() for one in data]
-    assert root_over(hashes) == mth(data)
-    for number, one in enumerate(hashes):
-        own = path(number, data)
-        assert root_of(one, number, len(data), own) == mth(data)
-        for wrong in ([*own, one], own[:-1] if own else [one]):
-            with pytest.raises(OddError):
-                root_of(one, number, len(data), wrong)
 
 
 @given(
