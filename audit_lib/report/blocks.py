@@ -150,7 +150,7 @@ class Row:
 class Table:
     """A table with a caption; `columns` begins with the column of row headers.
 
-    On a narrow screen each row is a card, so that all of its numbers are on it; `stacked` makes no difference to that.
+    On a narrow screen each row is a card, so that all of its numbers are on it.
     """
 
     kind: ClassVar[str] = "table"
@@ -158,7 +158,6 @@ class Table:
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
-    stacked: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,7 +62,7 @@ def both_scopes(
     )  # fmt: skip
     if explained:
         yield Paragraph(text(t(_BOTH, few=FEW_NAMES, least=LEAST_NAMES)))
-    yield Table(t("{title}: these names, and other names", title=title), columns, tuple(rows), stacked=True)
+    yield Table(t("{title}: these names, and other names", title=title), columns, tuple(rows))
 
 
 def _cells(content: Content, e: Estimate, these: TheseNames) -> Iterable[Cell]:
@@ -108,7 +108,6 @@ def names(content: Content) -> Iterable[Block]:
         columns,
         (Row(t("all groups"), cells),),
         (archived(found.method),),
-        stacked=True,
     )
     if isinstance(found.effects, Undefined):
         yield Paragraph(text(archived(found.effects.reason)))

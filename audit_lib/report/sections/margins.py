@@ -35,7 +35,7 @@ def margins(content: Content) -> Section | None:
         level=held[0][1].level,
     )
     rows = tuple(_row(estimate, own) for estimate, own in held)
-    table = Table(t("Held against the margin"), columns, rows, stacked=True)
+    table = Table(t("Held against the margin"), columns, rows)
     return Section("margins", t("Margins"), (Paragraph(text(words)), table))
 
 

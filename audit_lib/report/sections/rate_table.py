@@ -88,7 +88,6 @@ def rate_table(content: Content, table: ExactTable) -> Table:
         ),
         tuple(_row(content, table, row) for row in table.rows),
         tuple(notes),
-        stacked=True,
     )
 
 
