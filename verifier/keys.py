@@ -46,6 +46,23 @@ def read_key(pem: bytes) -> PublicKey:
     return PublicKey(hashlib.sha256(der).hexdigest(), b"")
 
 
+def read_archived_key(pem: bytes) -> PublicKey:
+    """Return the key of a file in a run, where no signature covers that file: one key has one form.
+
+    Raises
+    ------
+    OddError
+        If it is none, or written otherwise.
+    """
+    key = read_key(pem)
+    text = "".join(pem.decode("ascii").split("-----")[2].split())
+    lines = [text[start : start + 64] for start in range(0, len(text), 64)]
+    written = "\n".join(["-----BEGIN PUBLIC KEY-----", *lines, "-----END PUBLIC KEY-----", ""])
+    if pem != written.encode():
+        raise OddError("is a public key in another form than it is written in")
+    return key
+
+
 def open_envelope(content: bytes, payload_type: str) -> tuple[dict[str, Any], bytes]:
     """Return an envelope and its payload, whoever signed it.
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from verifier.documents import decode, sign_off
 from verifier.files import MANIFEST, SUCCESS, Files
-from verifier.keys import IN_TOTO, is_signed_by, open_envelope, read_key
+from verifier.keys import IN_TOTO, is_signed_by, open_envelope, read_archived_key
 from verifier.shapes import instant_of
 from verifier.strict_json import OddError, read
 from verifier.trust import Trust
@@ -82,7 +82,7 @@ def _check(
     found, envelope, payload = _read(files, number)
     if f"{where}/{_KEY}" not in files:
         raise OddError("its public key is gone")
-    key = read_key(files.read(f"{where}/{_KEY}"))
+    key = read_archived_key(files.read(f"{where}/{_KEY}"))
     if not is_signed_by(envelope, payload, key):
         raise OddError(f"the signature is not one of key {key.key_id[:16]} over this statement")
     said: dict[str, Any] = found["predicate"]

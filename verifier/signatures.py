@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from verifier.documents import decode, run_statement
 from verifier.files import MANIFEST, SUCCESS, Files
-from verifier.keys import IN_TOTO, is_signed_by, open_envelope, read_key
+from verifier.keys import IN_TOTO, is_signed_by, open_envelope, read_archived_key
 from verifier.shapes import instant_of
 from verifier.strict_json import OddError
 from verifier.time_stamp import stamped_at
@@ -99,7 +99,7 @@ def _check(files: Files, moment: str, identity: dict[str, str]) -> Signed:
     if f"signatures/{moment}.pub" not in files:
         raise OddError("its public key is gone")
     content = files.read(path)
-    key = read_key(files.read(f"signatures/{moment}.pub"))
+    key = read_archived_key(files.read(f"signatures/{moment}.pub"))
     envelope, payload = open_envelope(content, IN_TOTO)
     statement = decode(run_statement, payload)
     if not key.ed25519:

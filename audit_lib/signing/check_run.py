@@ -34,7 +34,7 @@ from audit_lib.signing.sign_run import (
     planned_files,
     result_files,
 )
-from audit_lib.signing.signers import PAYLOAD_TYPE, public_key, signed_payload, signers_among
+from audit_lib.signing.signers import PAYLOAD_TYPE, archived_key, signed_payload, signers_among
 from audit_lib.signing.time_stamps import TimeStamp, check_stamp, claimed_stamp
 from audit_lib.signing.trust import Trust
 
@@ -132,7 +132,7 @@ def _check(run: CheckedRun, moment: SignedMoment, there: set[str], trust: Trust 
     content = _read(run, path_of(moment, ENVELOPE))
     if path_of(moment, PUBLIC_KEY) not in there:
         raise EvidenceError("its public key is gone")
-    key = public_key(_read(run, path_of(moment, PUBLIC_KEY)), path_of(moment, PUBLIC_KEY))
+    key = archived_key(_read(run, path_of(moment, PUBLIC_KEY)), path_of(moment, PUBLIC_KEY))
     if not signers_among(content, PAYLOAD_TYPE, [key], ENVELOPE):
         raise EvidenceError(f"the signature is not one of key {key.keyid[:16]} over this statement")
     statement = decode_exact(

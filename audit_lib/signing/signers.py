@@ -99,6 +99,30 @@ def public_key(content: bytes, where: str) -> SSlibKey:
         raise InputError(f"{where}: not a public key in PEM form ({type(error).__name__})") from None
 
 
+def archived_key(content: bytes, where: str) -> SSlibKey:
+    """Return the public key of a file in a run, where no signature covers that file: one key has one form.
+
+    Raises
+    ------
+    EvidenceError
+        If it is a key, written otherwise than keys are written here.
+    InputError
+        If it is none.
+    """
+    key = public_key(content, where)
+    if _plain_pem(content) != content:
+        raise EvidenceError(f"{where}: a public key in another form than it is written in")
+    return key
+
+
+def _plain_pem(content: bytes) -> bytes:
+    from cryptography.hazmat.primitives import serialization as form
+
+    key: Any = form.load_pem_public_key(content)
+    written: bytes = key.public_bytes(form.Encoding.PEM, form.PublicFormat.SubjectPublicKeyInfo)
+    return written
+
+
 def _of_pem(content: bytes, uri: str) -> RunSigner:
     from cryptography.hazmat.primitives import serialization as form
     from securesystemslib.signer import CryptoSigner
@@ -139,7 +163,8 @@ def _kept(uri: str, scheme: str, rest: str) -> RunSigner:
         raise InputError(f"{SIGNER}={uri}: {PASSPHRASE} must be the PIN of the device")
     kind = _KEPT[scheme]
     try:
-        return RunSigner(kinds[kind].from_priv_key_uri(f"{kind}:{rest}", key, lambda _: pin or ""), pem, uri)
+        signer = kinds[kind].from_priv_key_uri(f"{kind}:{rest}", key, lambda _: pin or "")
+        return RunSigner(signer, _plain_pem(pem), uri)
     except Exception as error:  # noqa: BLE001 - each service has its own kinds
         raise InputError(_unusable(uri, error)) from None
 

@@ -11,7 +11,7 @@ from audit_lib.archive.findings import EvidenceFinding, Verification
 from audit_lib.archive.recompute import Recompute
 from audit_lib.archive.verify import begin_verification
 from audit_lib.documents.evidence import Manifest
-from audit_lib.errors import AuditError, StoreUnreachableError
+from audit_lib.errors import AuditError, EvidenceError, StoreUnreachableError
 from audit_lib.plain_text import quoted
 from audit_lib.progress import ignore
 from audit_lib.report.html import readable
@@ -19,7 +19,7 @@ from audit_lib.run import Run, RunKey
 from audit_lib.signing.check_run import check_signatures
 from audit_lib.signing.checked_run import CheckedRun, UnplannedRun
 from audit_lib.signing.findings import RunSignatures
-from audit_lib.signing.keys import key_id, need_extra, read_public_pem
+from audit_lib.signing.keys import key_id, need_extra, public_pem, read_public_pem
 from audit_lib.signing.sign_run import FOLDER as SIGNATURES
 from audit_lib.signing.trust import Trust
 from audit_lib.signoff.envelope import unseal
@@ -275,7 +275,10 @@ def verify_sign_offs(
     for place, one in enumerate(found, start=1):
         where = f"{FOLDER}/{one.number}"
         try:
-            key = read_public_pem(one.folder.read(PUBLIC_KEY), PUBLIC_KEY)
+            archived = one.folder.read(PUBLIC_KEY)
+            key = read_public_pem(archived, PUBLIC_KEY)
+            if public_pem(key) != archived:
+                raise EvidenceError(f"{PUBLIC_KEY}: a public key in another form than it is written in")
             unseal(one.folder.read(STATEMENT), key, STATEMENT)
             check_subject(run, one)
             check_chain(run, one, before)

@@ -90,6 +90,12 @@ def sign_twice(run: Path) -> None:
     path.write_bytes(pretty_json(envelope))
 
 
+def other_form(run: Path, before: bytes, after: bytes) -> None:
+    """No signature covers the result's key; it is the same key in another file."""
+    path = run / "signatures/result.pub"
+    path.write_bytes(before + path.read_bytes() + after)
+
+
 def cut_stamp(run: Path) -> None:
     path = run / "signatures/result.tsr"
     path.write_bytes(path.read_bytes()[:-40])
@@ -106,6 +112,8 @@ ATTACKS: dict[str, Callable[[Path], Any]] = {
     "statements swapped": swap,
     "another key": other_key,
     "a signature twice": sign_twice,
+    "an empty line after the result's key": lambda run: other_form(run, b"", b"\n"),
+    "a byte before the result's key": lambda run: other_form(run, b"\xb8", b""),
     "a stamp cut": cut_stamp,
     "another's stamp": other_stamp,
     **{
