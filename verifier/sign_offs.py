@@ -15,8 +15,8 @@ from verifier.strict_json import OddError, read
 from verifier.trust import Trust
 
 _STATEMENT, _KEY = "statement.dsse.json", "signer.pub"
-_OF_THE_SIGNATURE = ("title", "status", "signature", "attested", "required_fields")
-"""Keys of report.json that a signature changes."""
+_OF_THE_SIGNATURE = ("title", "status", "signature", "attested", "required_fields", "digests")
+"""Keys of report.json that a signature changes; `digests` are of the other keys, each of which is compared."""
 
 
 def check_sign_offs(files: Files, identity: dict[str, str], trust: Trust, now: datetime) -> None:
@@ -153,12 +153,16 @@ def _check_chain(
         raise OddError(f"says that it was signed before statement {before['number']}, which it supersedes")
 
 
+_READING = re.compile(r"card\.json|badge(\.[a-z]{2})?\.svg")
+"""Short readings that are not pages; they are signed and not sealed, as they name the manifest's digest."""
+
+
 def _check_facts(files: Files, where: str) -> None:
     """The tables and report.json that were signed say what the sealed ones say, the signature apart."""
     names = {path.split("/", 2)[2] for path in files.below(where)} - {_STATEMENT, _KEY, SUCCESS}
     names |= {path.split("/", 1)[1] for path in files.below("report")} - {SUCCESS}
     for name in sorted(names):
-        if name.endswith((".html", ".pdf")):
+        if name.endswith((".html", ".pdf")) or _READING.fullmatch(name):
             continue
         both = [f"report/{name}", f"{where}/{name}"]
         if any(path not in files for path in both):

@@ -93,7 +93,7 @@ def test_a_file_that_the_latest_report_has_not_is_withdrawn(store: Path) -> None
 
 def test_a_machine_that_signs_may_make_no_pdf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("audit_lib.report.pdf.why_no_pdf", lambda: None)
-    monkeypatch.setattr("audit_lib.report.pdf.render_pdf", lambda page: b"%PDF")
+    monkeypatch.setattr("audit_lib.report.pdf.render_pdf", lambda page, **options: b"%PDF")
     run = sealed(tmp_path, "one", report={"formats": ["pdf"]})
     with monkeypatch.context() as there:
         there.setattr("audit_lib.report.pdf.why_no_pdf", lambda: "no library")
