@@ -85,7 +85,11 @@ def _check_csv(files: Files, metrics: dict[str, Any]) -> None:
             for row in table["rows"]:
                 wanted[table["kind"], table["family"], _pairs(stratum), row["label"]] = row
     seen = []
-    for line in csv.DictReader(text.splitlines(True), strict=True):
+    try:
+        lines = list(csv.DictReader(text.splitlines(True), strict=True))
+    except csv.Error:
+        raise OddError("is no table of comma-separated values") from None
+    for line in lines:
         if line["kind"] == "auc":
             continue
         key = (line["kind"], line["family"], _plain(line["stratum"]), _plain(line["category"]))

@@ -155,6 +155,13 @@ def test_a_number_of_the_published_table_is_found(bundle: Path, column: int) -> 
     assert any(one.startswith("report/tables.csv: ") for one in found_here(bundle))
 
 
+def test_a_table_that_breaks_off_within_quotes_is_found(bundle: Path) -> None:
+    path = bundle / "report/tables.csv"
+    path.write_bytes(path.read_bytes()[:-40] + b',"Male, \x00')
+    reseal(bundle)
+    assert any(one.startswith("report/tables.csv: is no table") for one in found_here(bundle))
+
+
 @pytest.mark.parametrize(
     ("before", "after"),
     [
