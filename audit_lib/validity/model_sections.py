@@ -67,7 +67,7 @@ def _first_listed(study: ValidityStudy, found: Sequence[ModelSelection], gain: G
             chance=decimal(first.chance),
         )
     ]
-    return Table(f"{gap}: {words}", columns, rows, tuple(notes), stacked=True)
+    return Table(f"{gap}: {words}", columns, rows, tuple(notes))
 
 
 def _ndcg_cell(one: ModelSelection) -> Cell:
@@ -99,9 +99,7 @@ def answers(study: ValidityStudy) -> Section | None:
         m=sum(one.left_out_of_selection for one in asked),
         models=len(asked),
     )
-    table = Table(
-        t("Answers about pairs, by model"), columns, tuple(_answer_row(one) for one in asked), stacked=True
-    )
+    table = Table(t("Answers about pairs, by model"), columns, tuple(_answer_row(one) for one in asked))
     return Section("pairs", t("Answers about pairs"), (Paragraph(text(words)), table))
 
 
@@ -153,4 +151,4 @@ def models(study: ValidityStudy) -> Iterator[Block]:
         )
         for one in study.models
     )
-    yield Table(t("Models"), columns, rows, stacked=True)
+    yield Table(t("Models"), columns, rows)

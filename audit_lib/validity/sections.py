@@ -148,7 +148,7 @@ def _best(study: ValidityStudy) -> Iterator[Block]:
             splits=best.splits,
         ),
     )
-    yield Table(t("Metrics, from the highest mean correlation on"), columns, rows, notes, stacked=True)
+    yield Table(t("Metrics, from the highest mean correlation on"), columns, rows, notes)
 
 
 def _validity(study: ValidityStudy) -> Iterator[Block]:
@@ -198,7 +198,7 @@ def _by_quota(study: ValidityStudy, found: Sequence[Correlation], caption: str) 
                 limit=f"{VALIDITY_LIMIT:.0%}",
             )
         )
-    return Table(caption, columns, rows, tuple(notes), stacked=True)
+    return Table(caption, columns, rows, tuple(notes))
 
 
 def _r_cell(one: Correlation) -> Cell:
