@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from audit_lib.compare.sections.estimates import contrast, fits_stacked, in_headline, in_order, plain, setting
+from audit_lib.compare.sections.estimates import contrast, in_headline, in_order, plain, setting
 from audit_lib.compare.sections.manipulation import METRIC as MANIPULATION
 from audit_lib.documents.comparison import ComparedEstimate, ComparedMetric, Comparison
 from audit_lib.documents.estimates import interval_method
@@ -206,7 +206,7 @@ def _as_matrix(
         )
         caption = t("{metric}: {what}", metric=t(metric.title), what=words) if words else t(metric.title)
         notes = (note, *_methods(document, own), *remarks_of(map(plain, own)))
-        yield Table(caption, columns, rows, notes, stacked=fits_stacked(columns))
+        yield Table(caption, columns, rows, notes)
 
 
 def _cell(e: ComparedEstimate | None, *, sign: bool, alpha: float) -> Cell:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from audit_lib.compare.sections.estimates import fits_stacked, in_order
+from audit_lib.compare.sections.estimates import in_order
 from audit_lib.documents.comparison import ComparedRate, Comparison
 from audit_lib.report.blocks import Block, Cell, Column, Paragraph, Row, Section, Table, text
 from audit_lib.report.numbers import count, decimal
@@ -40,7 +40,7 @@ def _table(document: Comparison, title: str, found: Sequence[ComparedRate]) -> T
     )
     columns = (Column(t("Model"), numeric=False), *(Column(label) for label in labels))
     note = t("Below each ratio the rate, and how many were selected of how many.")
-    return Table(title, columns, rows, (note,), stacked=fits_stacked(columns))
+    return Table(title, columns, rows, (note,))
 
 
 def _cell(rate: ComparedRate | None) -> Cell:
