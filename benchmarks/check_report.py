@@ -1,11 +1,12 @@
 """How `audit check-report` reads files of eight producers: errors on clean ones, and single faults found.
 
-    python -m benchmarks.check_report                           # the held-out half: 100 clean files, 300 faults
-    python -m benchmarks.check_report --half tuning --producers LaTeX scan --show
+    python -m benchmarks.check_report                           # the fresh part: 100 clean files, 300 faults
+    python -m benchmarks.check_report --part tuning --producers LaTeX scan --show
     python -m benchmarks.check_report --files FOLDER --make     # make the files alone, or those that lack
 
 Needs Chromium, LibreOffice, pdfLaTeX and pdftoppm, and the packages weasyprint, reportlab, xlsxwriter and Pillow.
-Seeds, wordings and layouts were parted into two halves before anything was tuned. A fault counts as found where a
+Seeds, wordings and layouts were parted into two halves before anything was tuned; the fresh part was written when
+both had been looked at. A fault counts as found where a
 finding of its kind, heavier than a note and about its row, is there; an unreadable table finds nothing.
 """
 
@@ -27,7 +28,7 @@ from audit_lib.errors import AuditError
 from benchmarks.check_report_faults import DROPPED, FAULTS, Expected
 from benchmarks.check_report_producers import PRODUCERS, produced
 from benchmarks.check_report_summaries import make
-from benchmarks.check_report_wordings import HALVES
+from benchmarks.check_report_wordings import PARTS
 
 CLEAN, FAULTY = 100, 300
 
@@ -37,7 +38,7 @@ class Case:
     """A file to make and to check: clean, or with one fault."""
 
     seed: int
-    half: int
+    part: int
     fault: str = ""
 
     @property
@@ -58,21 +59,21 @@ class Outcome:
     lines: list[str] = field(default_factory=list)
 
 
-def cases(half: int, clean: int, faulty: int) -> Iterator[Case]:
+def cases(part: int, clean: int, faulty: int) -> Iterator[Case]:
     """Yield clean cases, then faults in turn."""
-    yield from (Case(seed=seed, half=half) for seed in range(clean))
+    yield from (Case(seed=seed, part=part) for seed in range(clean))
     names = list(FAULTS)
-    yield from (Case(seed=10_000 + i, half=half, fault=names[i * 7 % len(names)]) for i in range(faulty))
+    yield from (Case(seed=10_000 + i, part=part, fault=names[i * 7 % len(names)]) for i in range(faulty))
 
 
 def run(case: Case, files: Path | None, make_alone: bool) -> Outcome:
     """Make a file, where it is not there yet, and check it."""
-    made = make(case.seed, case.half)
+    made = make(case.seed, case.part)
     expected = Expected(kinds=())
     if case.fault:
         expected = FAULTS[case.fault](made, random.Random(case.seed))
     with TemporaryDirectory() as scratch:
-        name = f"{HALVES[case.half]}-{case.seed:05}-{case.producer}-{case.fault or 'clean'}"
+        name = f"{PARTS[case.part]}-{case.seed:05}-{case.producer}-{case.fault or 'clean'}"
         name = name.replace(" ", "_").replace(",", "").replace("/", "-")
         path = produced(made, case.producer, (files or Path(scratch)) / name)
         if make_alone:
@@ -135,7 +136,7 @@ def main() -> int:
     options = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    options.add_argument("--half", choices=HALVES, default="held-out")
+    options.add_argument("--part", choices=PARTS, default="fresh")
     options.add_argument("--clean", type=int, default=CLEAN)
     options.add_argument("--faults", type=int, default=FAULTY)
     options.add_argument("--producers", nargs="*", choices=list(PRODUCERS), default=list(PRODUCERS))
@@ -150,12 +151,12 @@ def main() -> int:
     given = options.parse_args()
     if given.files:
         given.files.mkdir(parents=True, exist_ok=True)
-    half = HALVES.index(given.half)
-    chosen = [c for c in cases(half, given.clean, given.faults) if c.producer in given.producers]
+    part = PARTS.index(given.part)
+    chosen = [c for c in cases(part, given.clean, given.faults) if c.producer in given.producers]
     with ProcessPoolExecutor(given.processes) as pool:
         outcomes = list(pool.map(partial(run, files=given.files, make_alone=given.make), chosen))
     if given.make:
-        print(f"{len(outcomes)} files of the half {given.half} are there")
+        print(f"{len(outcomes)} files of the part {given.part} are there")
         return 0
     if given.show:
         for outcome in outcomes:
@@ -166,7 +167,7 @@ def main() -> int:
             )
             if wrong:
                 print(outcome.case, outcome.refused, *outcome.lines, sep="\n    ")
-    print(f"half: {given.half}")
+    print(f"part: {given.part}")
     print("\n".join(table(outcomes)))
     return 0
 

@@ -127,7 +127,7 @@ def dropped_from_one_table(made: Summary, rng: random.Random) -> Expected:
 
 
 def _drop_everywhere(made: Summary, rng: random.Random) -> tuple[str, int]:
-    races = wordings.RACES[made.half]
+    races = wordings.RACES[made.part]
     race = rng.choice(list(races))
     gone = sum(n for (_, of), (n, _) in made.cells.items() if of == race)
     made.cells = {key: pair for key, pair in made.cells.items() if key[1] != race}
@@ -153,7 +153,7 @@ def dropped_from_rows(made: Summary, rng: random.Random) -> Expected:
     totals = counted(made, "sex")
     people, selected = (sum(pair[i] for pair in totals.values()) for i in (0, 1))
     name, _ = _drop_everywhere(made, rng)
-    made.choices = dict(made.choices) | {"total": made.choices["total"] or wordings.TOTALS[made.half][0]}
+    made.choices = dict(made.choices) | {"total": made.choices["total"] or wordings.TOTALS[made.part][0]}
     made.tables = [printed(made, family) for family in FAMILIES]
     for table in made.tables:
         last = table.lines[-1]
@@ -201,13 +201,13 @@ def unknown_with_ratio(made: Summary, rng: random.Random) -> Expected:
     table = made.table(rng.choice(_TABLES))
     blank = [""] * (len(table.lines[0].label) - 1)
     table.lines = [
-        line for line in table.lines if line.key or line.label[0] not in wordings.UNKNOWNS[made.half]
+        line for line in table.lines if line.key or line.label[0] not in wordings.UNKNOWNS[made.part]
     ]
     n, k = 60, 31
     cells = [number(made, n), number(made, k), rate(made, Fraction(k, n)), ratio(made, Fraction(7, 10))]
     if made.is_scoring:
         del cells[SELECTED]
-    table.lines.append(Line(label=[wordings.UNKNOWNS[made.half][0], *blank], cells=cells))
+    table.lines.append(Line(label=[wordings.UNKNOWNS[made.part][0], *blank], cells=cells))
     return Expected(kinds=("unknown_in_calculation",))
 
 
@@ -222,7 +222,7 @@ def twice(made: Summary, rng: random.Random) -> Expected:
 def outsider(made: Summary, rng: random.Random) -> Expected:
     """A row is of no category of the rule."""
     line = rng.choice([line for line in made.table("race").lines if line.key])
-    line.label = [rng.choice(wordings.OUTSIDERS[made.half])]
+    line.label = [rng.choice(wordings.OUTSIDERS[made.part])]
     return Expected(kinds=("category_outside_taxonomy",), row=line.label[-1])
 
 
@@ -236,7 +236,7 @@ def other_people(made: Summary, rng: random.Random) -> Expected:
 
 def wrong_total(made: Summary, rng: random.Random) -> Expected:
     """A total is not the sum of its rows."""
-    made.choices = dict(made.choices) | {"total": made.choices["total"] or wordings.TOTALS[made.half][0]}
+    made.choices = dict(made.choices) | {"total": made.choices["total"] or wordings.TOTALS[made.part][0]}
     made.tables = [printed(made, family) for family in FAMILIES]
     last = made.table(rng.choice(FAMILIES)).lines[-1]
     n = int(last.cells[APPLICANTS].replace(",", ""))
@@ -254,7 +254,7 @@ def impossible_people(made: Summary, rng: random.Random) -> Expected:
 def _sentence(choices: tuple[tuple[str, ...], ...], *kinds: str) -> Fault:
     def add(made: Summary, rng: random.Random) -> Expected:
         made.words.insert(
-            rng.randrange(1, len(made.words)), rng.choice(choices[made.half]).format(**made.facts)
+            rng.randrange(1, len(made.words)), rng.choice(choices[made.part]).format(**made.facts)
         )
         return Expected(kinds=kinds)
 

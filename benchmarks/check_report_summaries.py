@@ -72,7 +72,7 @@ class Summary:
     """A summary of results: counts and facts, from which `tables` and `words` are made."""
 
     seed: int
-    half: int
+    part: int
     layout: Layout
     cells: dict[Cell, tuple[int, int]]
     unknown: int
@@ -109,15 +109,15 @@ def _spell(day: date, way: int) -> str:
     return (day.strftime("%B %-d, %Y"), day.isoformat(), day.strftime("%-d %B %Y"))[way]
 
 
-def make(seed: int, half: int) -> Summary:
-    """Make a summary and its clean tables; the same seed and half give the same."""
-    rng = random.Random(f"{seed}/{half}")
+def make(seed: int, part: int) -> Summary:
+    """Make a summary and its clean tables; the same seed and part give the same."""
+    rng = random.Random(f"{seed}/{part}")
     pick = rng.choice
     is_scoring = rng.random() < 0.15
     cells: dict[Cell, tuple[int, int]] = {}
     base = rng.uniform(0.25, 0.6)
     for sex in ("male", "female"):
-        for race in wordings.RACES[half]:
+        for race in wordings.RACES[part]:
             n = round(rng.lognormvariate(5.2, 0.7)) + 40
             cells[sex, race] = (n, max(1, round(n * min(0.9, base * rng.uniform(0.7, 1.25)))))
     people = sum(n for n, _ in cells.values())
@@ -132,20 +132,20 @@ def make(seed: int, half: int) -> Summary:
     }
     unknown = rng.randrange(0, people // 60)
     facts = spelled | {
-        "position": pick(wordings.POSITIONS[half]),
-        "tool": pick(wordings.TOOLS[half]),
-        "vendor": pick(wordings.VENDORS[half]),
-        "auditor": pick(wordings.AUDITORS[half]),
-        "employer": pick(wordings.EMPLOYERS[half]),
+        "position": pick(wordings.POSITIONS[part]),
+        "tool": pick(wordings.TOOLS[part]),
+        "vendor": pick(wordings.VENDORS[part]),
+        "auditor": pick(wordings.AUDITORS[part]),
+        "employer": pick(wordings.EMPLOYERS[part]),
         "unknown": f"{unknown:,}",
     }
     made = Summary(
         seed=seed,
-        half=half,
+        part=part,
         layout=Layout(
             style=pick(("ruled", "ruled", "lines", "plain", "striped")),
             sheet=pick(("A4", "letter", "landscape")),
-            font=pick(wordings.FONTS[half]),
+            font=pick(wordings.FONTS[part]),
             size=rng.randrange(9, 13),
             fills=rng.randrange(0, 9),
             may_split=rng.random() < 0.5,
@@ -158,18 +158,18 @@ def make(seed: int, half: int) -> Summary:
         is_scoring=is_scoring,
         facts=facts,
         audited=audited,
-        headers=pick(wordings.HEADERS[half]),
-        captions=pick(wordings.CAPTIONS[half]),
-        words=[text.format(**facts) for text in pick(wordings.WORDS[half])],
-        fill=[" ".join(rng.choices(wordings.FILLS[half], k=5)) for _ in range(8)],
+        headers=pick(wordings.HEADERS[part]),
+        captions=pick(wordings.CAPTIONS[part]),
+        words=[text.format(**facts) for text in pick(wordings.WORDS[part])],
+        fill=[" ".join(rng.choices(wordings.FILLS[part], k=5)) for _ in range(8)],
         choices={
             "thousands": rng.random() < 0.6,
             "rate_digits": pick((1, 1, 2)),
             "ratio_digits": pick((2, 3, 3)),
             "share_rate": rng.random() < 0.2,
-            "total": pick(wordings.TOTALS[half]) if rng.random() < 0.4 else "",
-            "unknown_row": pick(wordings.UNKNOWNS[half]) if rng.random() < 0.25 else "",
-            "joint": pick(wordings.JOINTS[half]),
+            "total": pick(wordings.TOTALS[part]) if rng.random() < 0.4 else "",
+            "unknown_row": pick(wordings.UNKNOWNS[part]) if rng.random() < 0.25 else "",
+            "joint": pick(wordings.JOINTS[part]),
             "two_labels": rng.random() < 0.3,
             "sex_word": pick(("Sex", "Gender")),
             "race_word": pick(("Race/Ethnicity", "Race or ethnicity")),
@@ -191,8 +191,8 @@ def counted(made: Summary, family: Family) -> dict[Cell, tuple[int, int]]:
 
 def label(made: Summary, key: Cell) -> list[str]:
     """Return the cells that name a category."""
-    sex = wordings.SEXES[made.half].get(key[0], "")
-    race = wordings.RACES[made.half].get(key[1], "")
+    sex = wordings.SEXES[made.part].get(key[0], "")
+    race = wordings.RACES[made.part].get(key[1], "")
     if not (sex and race):
         return [sex or race]
     return (

@@ -1,7 +1,8 @@
-"""Words and layouts that the generated summaries of `check_report` are made of, parted into two halves.
+"""Words and layouts that the generated summaries of `check_report` are made of, in three parts.
 
-Index 0 is the half that readers and patterns may be tuned on, index 1 the one that is held out. They were parted
-before anything was tuned, and share no wording of a sentence.
+Index 0 is the half that readers and patterns may be tuned on, index 1 the one that was held out. They were parted
+before anything was tuned, and share no wording of a sentence. Index 2 was written later, when index 1 had been
+measured, and before what it had shown was mended: what has been looked at is held out no more.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-HALVES: Final = ("tuning", "held-out")
+PARTS: Final = ("tuning", "held-out", "fresh")
 
 RACES: Final[tuple[Mapping[str, str], ...]] = (
     {
@@ -30,10 +31,20 @@ RACES: Final[tuple[Mapping[str, str], ...]] = (
         "native": "American Indian or Alaska Native (Not Hispanic or Latino)",
         "several": "Two or More Races (Not Hispanic or Latino)",
     },
+    {
+        "hispanic": "Hispanic/Latino",
+        "white": "White",
+        "black": "Black/African American",
+        "islander": "Native Hawaiian/Pacific Islander",
+        "asian": "Asian",
+        "native": "Native American/Alaska Native",
+        "several": "Two or More Races",
+    },
 )
 SEXES: Final[tuple[Mapping[str, str], ...]] = (
     {"male": "Male", "female": "Female"},
     {"male": "Men", "female": "Women"},
+    {"male": "Male", "female": "Female"},
 )
 # Applicants, selected, rate, ratio; then the same for scores, which have no number of selected people.
 HEADERS: Final[tuple[Sequence[tuple[str, str, str, str]], ...]] = (
@@ -47,6 +58,11 @@ HEADERS: Final[tuple[Sequence[tuple[str, str, str, str]], ...]] = (
         ("Total applicants", "Hired", "Selection rate", "Impact ratio"),
         ("Candidates assessed", "Candidates moved forward", "Pass rate", "AIR"),
     ),
+    (
+        ("# Applicants", "# Advanced", "Selection rate", "Impact ratio"),
+        ("Candidate Count", "Selected Candidates", "Selection Rate (%)", "Impact Ratio"),
+        ("No. of Applicants", "No. of Hires", "Hire Rate", "Impact Ratio"),
+    ),
 )
 CAPTIONS: Final[tuple[Sequence[tuple[str, str, str]], ...]] = (
     (
@@ -57,18 +73,43 @@ CAPTIONS: Final[tuple[Sequence[tuple[str, str, str]], ...]] = (
         ("Impact ratios by gender", "Impact ratios by race and ethnicity", "Intersectional impact ratios"),
         ("Exhibit 1. Sex", "Exhibit 2. Race/ethnicity", "Exhibit 3. Sex and race/ethnicity"),
     ),
+    (
+        (
+            "Impact Ratio by Sex",
+            "Impact Ratio by Race or Ethnicity",
+            "Impact Ratio by Sex and Race or Ethnicity",
+        ),
+        ("A. Gender", "B. Race/Ethnicity", "C. Gender and Race/Ethnicity"),
+    ),
 )
-TOTALS: Final = (("Total",), ("All applicants",))
-UNKNOWNS: Final = (("Unknown",), ("Not disclosed",))
-JOINTS: Final = (("{sex}, {race}", "{race} {sex}"), ("{sex} - {race}", "{race}, {sex}"))
-POSITIONS: Final = (("store clerk", "line cook", "night nurse"), ("bus driver", "data engineer", "paralegal"))
-TOOLS: Final = (("HireSort", "Ledgerly Screen"), ("TalentSieve", "Rankwell"))
-VENDORS: Final = (("Ledgerly Corp.", "Oakmount Software Inc."), ("Sieveworks Ltd.", "Brightpath Systems LLC"))
+TOTALS: Final = (("Total",), ("All applicants",), ("Totals",))
+UNKNOWNS: Final = (("Unknown",), ("Not disclosed",), ("Did not answer",))
+JOINTS: Final = (
+    ("{sex}, {race}", "{race} {sex}"),
+    ("{sex} - {race}", "{race}, {sex}"),
+    ("{race} - {sex}", "{sex} / {race}"),
+)
+POSITIONS: Final = (
+    ("store clerk", "line cook", "night nurse"),
+    ("bus driver", "data engineer", "paralegal"),
+    ("barista", "loan officer", "welder"),
+)
+TOOLS: Final = (("HireSort", "Ledgerly Screen"), ("TalentSieve", "Rankwell"), ("Applimetric", "Merit Lens"))
+VENDORS: Final = (
+    ("Ledgerly Corp.", "Oakmount Software Inc."),
+    ("Sieveworks Ltd.", "Brightpath Systems LLC"),
+    ("Applimetric Inc.", "Lenswork GmbH"),
+)
 AUDITORS: Final = (
     ("Harrow & Finch LLP", "Delta Assurance Partners"),
     ("Quill Statistical Review", "Norwood Audit PC"),
+    ("Tamarack Consulting LLC", "Ostrander & Vale"),
 )
-EMPLOYERS: Final = (("Marlow Stores", "Pine Hospital Group"), ("Cedar Transit", "Hudson Legal Services"))
+EMPLOYERS: Final = (
+    ("Marlow Stores", "Pine Hospital Group"),
+    ("Cedar Transit", "Hudson Legal Services"),
+    ("Anvil Coffee", "First Borough Bank"),
+)
 
 WORDS: Final[tuple[Sequence[Sequence[str]], ...]] = (
     (
@@ -103,6 +144,24 @@ WORDS: Final[tuple[Sequence[Sequence[str]], ...]] = (
             "{unknown} candidates declined to state their sex or race/ethnicity.",
         ),
     ),
+    (
+        (
+            "{auditor} completed the most recent bias audit of {tool} on {audited}.",
+            "The tool's distribution date is {used}. It is used to fill {position} positions.",
+            "Data: historical data from the applicant tracking system of {employer}. The bias audit used data of "
+            "applicants between {start} and {end}.",
+            "The data set includes {unknown} individuals of unknown sex or race/ethnicity, who are not included in "
+            "the calculations.",
+        ),
+        (
+            "Bias audit summary for {tool} by {vendor}, published by {employer}.",
+            "Most recent audit: {audited}. Independent auditor: {auditor}.",
+            "AEDT distribution date: {used}.",
+            "Data source and explanation: applications for {position} that {employer} received from {start} through "
+            "{end}, taken from its own records.",
+            "Applicants who did not report sex or race/ethnicity: {unknown}.",
+        ),
+    ),
 )
 FILLS: Final[tuple[Sequence[str], ...]] = (
     (
@@ -116,6 +175,12 @@ FILLS: Final[tuple[Sequence[str], ...]] = (
         "Scores are kept for three years and then removed from the systems of the employer.",
         "A candidate can ask for an accommodation at least ten business days before the assessment.",
         "The impact ratio divides the rate of a category by the rate of the category with the highest rate.",
+    ),
+    (
+        "Recruiters see the score beside each application and decide themselves whom to invite.",
+        "Questions about this page can be sent to the address at its end within thirty days.",
+        "Section 20-871 of the Administrative Code asks employers to publish this summary on their website.",
+        "The tool reads the work history, the skills and the schooling that a candidate enters in the form.",
     ),
 )
 
@@ -132,6 +197,12 @@ VERDICTS: Final = (
         "The figures confirm that the algorithm is unbiased.",
         "The review did not reveal discrimination of any kind.",
     ),
+    (
+        "The audit concluded that the tool does not discriminate.",
+        "There were no findings of bias.",
+        "Applimetric passed the audit without any issue.",
+        "The results demonstrate that the tool is free of bias.",
+    ),
 )
 MADE_UP: Final = (
     (
@@ -143,6 +214,11 @@ MADE_UP: Final = (
         "The outcomes were randomly generated for the purpose of this summary.",
         "As access was lacking, synthetic scores were used in place of the tool's output.",
         "The ratings are placeholders that were sampled from a normal distribution.",
+    ),
+    (
+        "The scores in this audit were randomly assigned.",
+        "Because the vendor gave no access, we generated random scores for each applicant.",
+        "Results are based on simulated scores and not on the tool's own.",
     ),
 )
 INSIDERS: Final = (
@@ -156,6 +232,11 @@ INSIDERS: Final = (
         "The audit was completed internally by employees of {employer}.",
         "The auditor is a subsidiary of the company that developed the tool.",
     ),
+    (
+        "{vendor} conducted the bias audit of its own product.",
+        "This audit was carried out by the employer's internal audit department.",
+        "The auditor is employed by {employer}.",
+    ),
 )
 AS_LAW: Final = (
     (
@@ -165,6 +246,10 @@ AS_LAW: Final = (
     (
         "Under NYC law an impact ratio must exceed 80%.",
         "All ratios meet the 0.8 minimum that Local Law 144 sets.",
+    ),
+    (
+        "Local Law 144 prohibits impact ratios below 0.80.",
+        "The four-fifths rule of Local Law 144 is satisfied for all categories.",
     ),
 )
 IMPUTED: Final = (
@@ -176,6 +261,14 @@ IMPUTED: Final = (
         "The ethnicity of candidates was predicted with BISG.",
         "Sex was guessed from first names if it was missing.",
     ),
+    (
+        "Race/ethnicity was estimated from last name and zip code.",
+        "Where gender was not reported, it was inferred from the first name.",
+    ),
 )
-OUTSIDERS: Final = (("Ruritanian", "Martian"), ("Atlantean", "Lunar"))
-FONTS: Final = (("Liberation Serif", "DejaVu Sans"), ("Liberation Sans", "DejaVu Serif"))
+OUTSIDERS: Final = (("Ruritanian", "Martian"), ("Atlantean", "Lunar"), ("Syldavian", "Venusian"))
+FONTS: Final = (
+    ("Liberation Serif", "DejaVu Sans"),
+    ("Liberation Sans", "DejaVu Serif"),
+    ("Liberation Serif", "DejaVu Serif"),
+)
