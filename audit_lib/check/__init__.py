@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -25,6 +24,7 @@ from audit_lib.check.grids import Format, PublishedFile
 from audit_lib.check.headers import has_header
 from audit_lib.check.json_schema import SCHEMA
 from audit_lib.check.own_document import document_findings
+from audit_lib.check.own_footer import is_ours, named_policies
 from audit_lib.check.own_numbers import contradictions
 from audit_lib.check.own_page import OwnPage, agreement
 from audit_lib.check.page_breaks import headless, joined
@@ -47,8 +47,6 @@ __all__ = [
 _POLICY: Final = "nyc_ll144"
 _HEADER_ROWS: Final = 3
 _NAMED_TABLES: Final = 5
-_NAMED: Final = re.compile(r"\bPolicy\s+(\w+)\s+\d+\.\d+\.\d+\b")
-_MADE_BY: Final = re.compile(r"\bMade by audit_lib from the archived artefacts\b")
 _OF_LL144: Final = ("5-30", "FAQ")
 
 
@@ -152,7 +150,7 @@ def check_document(
     document = replace(document, grids=upright(document.grids, pack))
     tables = tables_of(document.grids, pack)
     own = _own_page(document)
-    if not tables and document.own is not None:
+    if not tables and (own or document.own is not None):
         return CheckResult(
             file=name,
             format=document.format,
@@ -245,15 +243,18 @@ def _own_page(document: PublishedFile) -> list[SummaryFinding]:
     if document.own is not None:
         page = OwnPage(document.own)
         return [*agreement(page), *contradictions(page.texts)]
-    if document.format in ("html", "pdf") and _MADE_BY.search(document.text):
-        message = "an older version made the page, or somebody took the transcript out: ask for its signature"
+    if document.format in ("html", "pdf") and is_ours(document.text):
+        message = (
+            "what it shows cannot be held against what was written: an older version made the page, or somebody took "
+            "the transcript out. Check its signature (audit verify-page)"
+        )
         return [SummaryFinding(id="transcript_missing", message=message)]
     return []
 
 
 def _law_of(document: PublishedFile) -> Policy | None:
     """The policy that a page of ours names in its last line, and a report in its field."""
-    named = _NAMED.findall(document.text)
+    named: list[Any] = [*named_policies(document.text)]
     if isinstance(document.own, Mapping) and isinstance(policy := document.own.get("policy"), Mapping):
         named = [policy.get("name")]
     named = [name for name in named if name in policy_names()]

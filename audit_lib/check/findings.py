@@ -192,7 +192,7 @@ KINDS: Final[Mapping[str, FindingKind]] = MappingProxyType(
         ),
         "transcript_unreadable": FindingKind("error", "our page's transcript cannot be read", _TRANSCRIPT),
         "transcript_missing": FindingKind(
-            "note", "a page that says it is ours carries no transcript of what it said", _TRANSCRIPT
+            "warning", "a page that says it is ours carries no transcript of what it said", _TRANSCRIPT
         ),
         "number_contradicted": FindingKind(
             "error", "a number of our page does not follow from others of the page", "the page's own counts"

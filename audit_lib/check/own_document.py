@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from audit_lib.canonical import pretty_json, sha256
 from audit_lib.check.findings import SummaryFinding
+from audit_lib.check.own_ranges import out_of_range
 from audit_lib.policies import load_policy, policy_names
 
 DIGESTS: Final = "digests"
@@ -34,13 +35,15 @@ def document_findings(document: Mapping[str, Any]) -> Iterator[SummaryFinding]:
     except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError, IndexError) as error:
         message = f"its numbers cannot be read as a report's ({type(error).__name__}: {error})"
         yield SummaryFinding(id="number_contradicted", message=message)
+    yield from out_of_range(document)
 
 
 def _digests(document: Mapping[str, Any]) -> Iterator[SummaryFinding]:
     told = document.get(DIGESTS)
     if not isinstance(told, dict):
         message = (
-            "an older version wrote the document, or somebody took its digests out: ask for its signature"
+            "its fields cannot be held against what was written: an older version wrote the document, or somebody took "
+            "its digests out. Check its signature (audit verify-page)"
         )
         yield SummaryFinding(id="transcript_missing", message=message)
         return

@@ -12,6 +12,7 @@ import pytest
 
 from audit_lib.canonical import pretty_json, sha256
 from audit_lib.check import CheckResult, check_report
+from audit_lib.check.own_ranges import COUNTS, out_of_range
 from audit_lib.page_transcript import (
     NAME,
     numerals,
@@ -203,10 +204,109 @@ def test_a_number_that_its_counts_contradict_is_found_though_all_digests_are_mad
     assert named in of_json(tmp_path, edited)
 
 
-def test_a_page_without_its_transcript_says_so(tmp_path: Path, page: str) -> None:
+def _somewhere(name: str) -> Callable[[Any], Any]:
+    """The first object of a document with a number of this name."""
+
+    def find(value: Any) -> Any:
+        if isinstance(value, dict):
+            if isinstance(value.get(name), int | float) and not isinstance(value[name], bool):
+                return value
+            return next((found for one in value.values() if (found := find(one)) is not None), None)
+        return (
+            next((found for one in value if (found := find(one)) is not None), None)
+            if isinstance(value, list)
+            else None
+        )
+
+    return find
+
+
+@pytest.mark.parametrize(
+    ("name", "impossible", "must"),
+    [
+        ("p_value", 1.2, "from 0 to 1"),
+        ("p_value", -0.01, "from 0 to 1"),
+        ("level", 95.0, "between 0 and 1"),
+        ("alpha", 1.0, "between 0 and 1"),
+        ("share_of_data", 1.5, "from 0 to 1"),
+        ("matched", -3, "a whole number, 0 or more"),
+        ("matched", 12.5, "a whole number, 0 or more"),
+        ("answered", 7.0, "a whole number, 0 or more"),
+        ("family_size", -1, "a whole number, 0 or more"),
+        ("standard_error", -0.1, "0 or more"),
+        ("low", 7.5, "in ascending order"),
+    ],
+)
+def test_a_number_that_cannot_be_is_found_though_nothing_else_determines_it(
+    tmp_path: Path, document: bytes, name: str, impossible: float, must: str
+) -> None:
+    edited = json.loads(document)
+    place = _somewhere(name)(edited["metrics"])
+    assert place is not None, f"no number is called {name}"
+    place[name] = impossible
+    edited["digests"] = {k: sha256(pretty_json(v)) for k, v in edited.items() if k != "digests"}
+    path = tmp_path / "report.json"
+    path.write_text(json.dumps(edited), encoding="utf-8")
+    said = [(one.printed, one.recomputed) for one in check_report(path).findings]
+    assert any(str(impossible) in printed and recomputed == must for printed, recomputed in said)
+
+
+def test_counts_by_name_are_counts_and_an_authors_parameters_are_free() -> None:
+    said = {
+        "served": {"tool": -1},
+        "demographics": {"unknown": {"sex": 2.5}, "unknown_values": {"sex": {"x": -1}}},
+        "unknown": {"n": 0, "rate_bounds": [0.5, 0.25]},
+        "parameters": {"n": -4, "level": 3},
+        "rate": {"value": 0.5, "interval": {"low": 0.4, "high": 1.25}, "intervals": []},
+    }
+    assert sorted(f"{one.table}/{one.column}" for one in out_of_range(said)) == [
+        "/rate",
+        "demographics/unknown/sex",
+        "demographics/unknown_values/sex/x",
+        "served/tool",
+        "unknown/rate_bounds",
+    ]
+
+
+def test_every_count_of_the_documents_schema_is_known_to_be_one() -> None:
+    described = json.loads(Path("docs/reference/report.schema.json").read_text(encoding="utf-8"))
+    names = {
+        name
+        for kind in (described, *described["$defs"].values())
+        for name, of in kind.get("properties", {}).items()
+        if any(one.get("type") == "integer" for one in (of, *of.get("anyOf", ())))
+    }
+    # Numbers of people in the two groups of an estimate, beside objects of the same names.
+    assert names - COUNTS == {"group", "reference", "holm"}
+
+
+@pytest.mark.parametrize("name", ["report.html", "report.es.html"])
+def test_a_page_without_its_transcript_is_not_clean(tmp_path: Path, run: Run, name: str) -> None:
     path = tmp_path / "page.html"
+    page = run.stage("report").read(name).decode()
+    path.write_text(page, encoding="utf-8")
+    assert "transcript_missing" not in {one.id for one in check_report(path).findings}
     path.write_text(re.sub(rf'<meta name="{NAME}"[^>]*>', "", page), encoding="utf-8")
-    assert "transcript_missing" in {one.id for one in check_report(path).findings}
+    result = check_report(path)
+    assert [one.severity for one in result.findings if one.id == "transcript_missing"] == ["warning"]
+    assert not result.ok
+
+
+def test_a_document_without_its_digests_is_not_clean(tmp_path: Path, document: bytes) -> None:
+    path = tmp_path / "report.json"
+    path.write_text(json.dumps({k: v for k, v in json.loads(document).items() if k != "digests"}))
+    result = check_report(path)
+    assert [one.id for one in result.findings] == ["transcript_missing"]
+    assert not result.ok
+
+
+def test_a_spanish_page_is_held_to_the_law_that_it_names(tmp_path: Path, run: Run) -> None:
+    page = run.stage("report").read("report.es.html").decode()
+    path = tmp_path / "page.html"
+    path.write_text(page, encoding="utf-8")
+    assert check_report(path).policy.startswith("nyc_ll144 ")
+    path.write_text(page.replace("nyc_ll144 1", "us_ugesp 1"), encoding="utf-8")
+    assert check_report(path).policy.startswith("us_ugesp ")
 
 
 @pytest.mark.slow
