@@ -49,7 +49,7 @@ def test_every_command_that_prints_json_has_the_same_option_for_it() -> None:
         assert tuple(options["--format"].choices or ()) == ("text", "json"), parser.prog
         assert options["--json"].help == argparse.SUPPRESS and options["--json"].dest == "format", parser.prog
         assert parser.get_default("format") == "text", parser.prog
-    assert found == 12
+    assert found == 13
 
 
 @pytest.mark.parametrize(

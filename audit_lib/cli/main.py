@@ -17,6 +17,7 @@ from audit_lib.cli import (
     bags,
     compare,
     corpus,
+    counts,
     events,
     evidence,
     experiment,
@@ -87,6 +88,7 @@ def _parser() -> argparse.ArgumentParser:
     runs.add_commands(command)
     policies.add_command(command)
     report.add_command(command)
+    counts.add_command(command)
     evidence.add_commands(command)
     corpus.add_command(command)
     journal.add_commands(command)

@@ -38,6 +38,7 @@ from audit_lib.measure.rows.load import load_rows
 from audit_lib.measure.rows.scored import Rows, strata
 from audit_lib.measure.rows.split_columns import attributed
 from audit_lib.measure.sampling_errors import sampling_errors
+from audit_lib.measure.score_summary import summary_of
 from audit_lib.measure.scores_csv import SCORES_CSV, scores_csv
 from audit_lib.measure.splits import Splits
 from audit_lib.policies import Policy, policy_of
@@ -47,7 +48,7 @@ from audit_lib.results import Estimate, Undefined
 from audit_lib.run import SUCCESS, Run, StageOutput
 from audit_lib.spec import AuditSpec
 
-__all__ = ["METRICS", "measure", "scored_shards"]
+__all__ = ["METRICS", "complete_shards", "measure", "scored_shards"]
 
 _SAYS_SO = {"uninterpretable", "unperceived", "manipulation_agreement"}
 """Flag and metric that tell of perception themselves."""
@@ -64,6 +65,11 @@ _DECISIONS = pa.schema(
 )
 
 
+def complete_shards(run: Run) -> list[int]:
+    """Return the shards that hold complete scores, in order, if any."""
+    return sorted(int(path.split("/")[1]) for path in run.list("scores") if path.endswith(f"/{SUCCESS}"))
+
+
 def scored_shards(run: Run) -> list[int]:
     """Return the shards that hold complete scores, in order.
 
@@ -72,7 +78,7 @@ def scored_shards(run: Run) -> list[int]:
     IncompleteRunError
         If there is none.
     """
-    shards = sorted(int(path.split("/")[1]) for path in run.list("scores") if path.endswith(f"/{SUCCESS}"))
+    shards = complete_shards(run)
     if not shards:
         raise IncompleteRunError(f"{run.uri}/scores: no shard is complete; score first")
     return shards
@@ -146,7 +152,7 @@ def measure_rows(rows: Rows, spec: AuditSpec, policy: Policy) -> Metrics:
                 mass += [_label_mass(part, levels, where) for levels, where in groups]
                 if "calibration_gap" in spec.measure.metrics:
                     reliability += reliability_of(part, spec)
-            scores += [_summary(part, levels, where) for levels, where in groups]
+            scores += [summary_of(part.levels, levels, part.score[where]) for levels, where in groups]
             answers += pair_table(part, spec)
             # Without any score one word of it is enough; each stratum would repeat it.
             silent = rows.decisions_only and number > 0
@@ -329,21 +335,3 @@ def _label_mass(rows: Rows, group: Mapping[str, str | None], where: slice) -> La
         mean=float(mass.mean()) if mass.size else None,
         minimum=float(mass.min()) if mass.size else None,
     )
-
-
-def _summary(rows: Rows, group: Mapping[str, str | None], where: slice) -> ScoreSummary:
-    score = rows.score[where]
-    score = score[~np.isnan(score)]
-    return ScoreSummary(
-        stratum=dict(rows.levels),
-        group=_levels(group),
-        n=int(score.size),
-        mean=float(score.mean()) if score.size else None,
-        sd=float(score.std(ddof=1)) if score.size > 1 else None,
-        quantiles=_quantiles(score) if score.size else None,
-    )
-
-
-def _quantiles(score: NDArray[np.float64]) -> tuple[float, float, float, float, float]:
-    low, first, middle, third, high = np.quantile(score, [0, 0.25, 0.5, 0.75, 1]).tolist()
-    return low, first, middle, third, high
