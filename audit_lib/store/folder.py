@@ -8,6 +8,7 @@ import io
 import os
 import secrets
 import shutil
+import stat
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,6 +19,8 @@ from audit_lib.errors import NotFoundError, StoreError
 from audit_lib.store.contract import TEMPORARY, LockUntil, check_key
 
 _CHUNK = 1 << 20
+_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+"""Without waiting: a pipe would wait for ever for who writes to it."""
 
 
 class LocalStore:
@@ -101,13 +104,15 @@ class LocalStore:
         """Return the content of a key as a stream, or raise NotFoundError."""
         path = f"{self._folder}/{check_key(key)}"  # no Path: a verification opens hundreds of thousands
         try:
-            if not os.path.isfile(path):  # a pipe would wait for ever
-                raise FileNotFoundError
-            return open(path, "rb")
-        except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+            descriptor = os.open(path, _READ)
+        except (FileNotFoundError, NotADirectoryError):
             raise NotFoundError(f"{path}: there is no such file") from None
         except OSError as error:
             raise StoreError(f"{path}: cannot be read ({error.strerror})") from None
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            os.close(descriptor)
+            raise NotFoundError(f"{path}: there is no such file")
+        return io.BufferedReader(io.FileIO(descriptor))
 
     def exists(self, key: str) -> bool:
         """Return whether there is a file at `key`."""
@@ -126,14 +131,20 @@ class LocalStore:
 
     def list(self, prefix: str) -> list[str]:
         """Return the keys in the folder `prefix` and below it, sorted."""
-        start = self.path(prefix.rstrip("/")) if prefix.rstrip("/") else self._folder
-        skip = len(str(self._folder).rstrip("/")) + 1
-        return sorted(
-            f"{folder.rstrip('/')}/{name}"[skip:]
-            for folder, _, names in os.walk(start)
-            for name in names
-            if not name.startswith(TEMPORARY)
-        )
+        start = f"{prefix.rstrip('/')}/" if prefix.rstrip("/") else ""
+        self.path(start.rstrip("/") or "a")  # refuses what is no key
+        found, folders = [], [start]
+        while folders:
+            here = folders.pop()
+            with contextlib.suppress(OSError), os.scandir(f"{self._folder}/{here}") as entries:
+                for entry in entries:
+                    is_link = entry.is_symlink()  # asked first: a link that leads to itself is no error here
+                    if os.path.isdir(entry.path) if is_link else entry.is_dir():
+                        if not is_link:
+                            folders.append(f"{here}{entry.name}/")
+                    elif not entry.name.startswith(TEMPORARY):
+                        found.append(f"{here}{entry.name}")
+        return sorted(found)
 
     def list_between(self, prefix: str, first: str, last: str) -> Sequence[str]:
         """Return the keys of `list` in the folders of `prefix` from ``first/`` to ``last/``, and look at no other."""
