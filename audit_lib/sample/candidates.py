@@ -20,6 +20,8 @@ from audit_lib.spec import UNDECIDED, AuditSpec
 
 PromptRecord = dict[str, Any]
 """A prompt, by our columns."""
+BlockColumns = dict[str, Any]
+"""The values of several prompts, by our columns: a list each, and ``fields`` as Arrow has it."""
 
 
 def candidate_rows(spec: AuditSpec) -> CandidateRows:
@@ -57,9 +59,9 @@ class CandidateRows:
         row["fields"] = texts([record], self._fields, row.pop(NAME, None))
         return [row]
 
-    def block(self, block: RecordBlock) -> dict[str, list[Any]] | None:
-        """Return the columns of a block, ``fields`` as UTF-8; None where its records are to be read one by one."""
-        columns = self._columns.read_block(block)
+    def block(self, block: RecordBlock) -> BlockColumns | None:
+        """Return the columns of a block; None where its records are to be read one by one."""
+        columns: BlockColumns | None = self._columns.read_block(block)
         if columns is None:
             return None
         columns.setdefault("application_id", columns["prompt_id"])

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from types import NoneType
 from typing import Any, Final
 
 import msgspec
+import numpy as np
 import pyarrow as pa
 
 from audit_lib.canonical import canonical_json
@@ -17,7 +19,7 @@ from audit_lib.records import answers_as_text, prompt_schema
 from audit_lib.registry import did_you_mean
 from audit_lib.sample.blocks import ABSENT, RecordBlock
 from audit_lib.sample.tables import Record
-from audit_lib.sample.values import UnknownWordError, WrongTypeError, converter, text
+from audit_lib.sample.values import UnknownWordError, WrongTypeError, converter, is_own_value, text
 from audit_lib.spec import UNDECIDED, AuditSpec, Source
 
 NAME: Final = "name"
@@ -135,7 +137,7 @@ class Columns:
                 return None  # some records have it, and some have not
             if block.is_text and str in kinds:
                 values = [None if isinstance(value, str) and not value.strip() else value for value in values]
-            if not (convert is text and kinds <= {str, NoneType}):
+            if not is_own_value(convert, kinds, values):
                 try:
                     values = [
                         None if value is None or value is ABSENT else convert(value, block.is_text)
@@ -143,7 +145,7 @@ class Columns:
                     ]
                 except (UnknownWordError, WrongTypeError):
                     return None
-            if filled and (None in values or "" in values):
+            if filled and not all(values) and (None in values or "" in values):
                 return None
             found[ours] = values
         return found
@@ -191,31 +193,50 @@ def texts(records: Sequence[Record], names: Sequence[str], name: str | None) -> 
 
 def block_texts(
     block: RecordBlock, columns: Sequence[str], named: Sequence[str | None] | None
-) -> list[bytes] | None:
-    """Return what `texts` returns of each record, as UTF-8; None where one needs a look of its own."""
+) -> pa.Array | None:
+    """Return what `texts` returns of each record; None where one needs a look of its own."""
     found: dict[str, list[Any]] = {}
     for column in columns:
         values = block.column(column)
         if values is None or not set(map(type, values)) <= {str, NoneType}:
             return None
-        found[column] = ["" if value is None else value for value in values]
+        found[column] = ["" if value is None else value for value in values] if None in values else values
     if named is not None:
         if None in named:
             return None
         found.setdefault(NAME, list(named))
     keys = sorted(found)
-    if len(keys) == 1:
-        (only,) = keys
-        return [_encoded({only: value}) for value in found[only]]
     if not keys:
-        return [b"{}"] * len(block)
-    return [
-        _encoded(dict(zip(keys, row, strict=True))) for row in zip(*(found[key] for key in keys), strict=True)
-    ]
+        return pa.repeat(pa.scalar("{}"), len(block))
+    content, ends = bytearray(), [0]
+    for row in zip(*(found[key] for key in keys), strict=True):
+        _written_to(dict(zip(keys, row, strict=True)), content, -1)
+        ends.append(len(content))
+    return text_array(content, ends)
 
 
-_encoded: Final = msgspec.json.Encoder().encode
-"""Writes an object of texts, with its keys in their order, as `canonical_json` does."""
+_written_to: Final = msgspec.json.Encoder().encode_into
+"""Adds an object of texts, with its keys in their order, to what is there, as `canonical_json` writes it."""
+
+
+def text_array(content: bytes | bytearray, ends: Sequence[int]) -> pa.Array:
+    """Return texts as a column, given in UTF-8 one after the other.
+
+    Parameters
+    ----------
+    content : bytes or bytearray
+    ends : sequence of int
+        0, and where each of them ends.
+
+    Examples
+    --------
+    >>> text_array(b"abc", [0, 1, 1, 3]).to_pylist()
+    ['a', '', 'bc']
+    """
+    if ends[-1] >= 1 << 31:
+        return pa.array([content[start:end].decode() for start, end in pairwise(ends)], pa.string())
+    places = np.array(ends, dtype=np.int32)
+    return pa.StringArray.from_buffers(len(ends) - 1, pa.py_buffer(places), pa.py_buffer(content))
 
 
 def _field(value: Any, is_text: bool) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from itertools import compress, islice
 from pathlib import Path
@@ -16,7 +16,7 @@ from audit_lib.documents.sample import Sample, SourceFile
 from audit_lib.errors import DuplicateIdError, EmptyWindowError, InputError
 from audit_lib.records import prompt_schema
 from audit_lib.sample.blocks import BLOCK_ROWS, RecordBlock, blocks_of
-from audit_lib.sample.candidates import PromptRecord
+from audit_lib.sample.candidates import BlockColumns, PromptRecord
 from audit_lib.sample.columns import Unlisted, attributes_in_source, unit_of_sample
 from audit_lib.sample.labels import bounded
 from audit_lib.sample.read_before import OnceOnly
@@ -24,7 +24,7 @@ from audit_lib.sample.row_checks import RowChecks
 from audit_lib.sample.served import ServedBy
 from audit_lib.sample.sources import SOURCES, Source, source_of
 from audit_lib.sample.values import DECISION
-from audit_lib.sample.window_rows import WindowRows, text_array
+from audit_lib.sample.window_rows import WindowRows
 from audit_lib.spec import AuditSpec
 from audit_lib.window import Window
 
@@ -148,6 +148,10 @@ def _both_places(source: Source, window: Window, prompt_id: str) -> str:
     return f"{first or 'a prompt'}: its prompt_id was already used"
 
 
+def _those(values: Sequence[Any] | pa.Array, inside: Sequence[bool]) -> Sequence[Any] | pa.Array:
+    return values.filter(pa.array(inside)) if isinstance(values, pa.Array) else [*compress(values, inside)]
+
+
 def _may_be_read(spec: AuditSpec, window: Window, row: PromptRecord) -> bool:
     if not spec.source.windowed:
         return True
@@ -205,7 +209,7 @@ class _Collected:
     def take_block(self, block: RecordBlock) -> bool:
         """Take a block by its columns; return whether that could be: else nothing of it is taken."""
         by_block = getattr(self._source.rows, "block", None)
-        columns: dict[str, list[Any]] | None = None if by_block is None else by_block(block)
+        columns: BlockColumns | None = None if by_block is None else by_block(block)
         if columns is None:
             return False
         number = len(block)
@@ -213,7 +217,7 @@ class _Collected:
         if self._spec.source.windowed:
             inside = [self._window.start <= at < self._window.end for at in columns["occurred_at"]]
         whole = all(inside)
-        kept = columns if whole else {name: [*compress(own, inside)] for name, own in columns.items()}
+        kept = columns if whole else {name: _those(own, inside) for name, own in columns.items()}
         units = columns[f"{self._unit}_id"] if self._unit != "prompt" else []
         if not self._checks.passed(
             set(kept["position"]), {axis: set(kept.get(axis, (None,))) for axis in self._axes}
@@ -234,12 +238,12 @@ class _Collected:
             self._packed.add_batch(self._batch(kept))
         return True
 
-    def _batch(self, columns: Mapping[str, list[Any]]) -> pa.RecordBatch:
+    def _batch(self, columns: BlockColumns) -> pa.RecordBatch:
         number = len(columns["prompt_id"])
         arrays = []
         for field in self._schema:
             if field.name == "fields":
-                arrays.append(text_array(columns["fields"]))
+                arrays.append(columns["fields"])
             elif field.name == "provenance":
                 arrays.append(pa.repeat(pa.scalar(self._spec.groups.provenance, pa.string()), number))
             elif field.name in columns:

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
+from types import NoneType
 from typing import Any, Final
 
 import numpy as np
@@ -76,6 +77,13 @@ def text(value: Any, is_text: bool) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)  # ids are often numbers
     raise WrongTypeError("text")
+
+
+def is_own_value(convert: Convert, kinds: set[type], values: Sequence[Any]) -> bool:
+    """Tell at a glance that what a converter makes of values, which are of these kinds, is the values."""
+    if convert is text:
+        return kinds <= {str, NoneType}
+    return convert is _number and kinds == {float} and all(map(math.isfinite, values))
 
 
 def _integer(value: Any, is_text: bool) -> int:

@@ -6,7 +6,8 @@ import os
 import tempfile
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
+from itertools import pairwise
 from typing import Any, Final
 
 import msgspec
@@ -15,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from audit_lib.beside import Behind
+from audit_lib.beside import Behind, ahead
 from audit_lib.large_file import Content
 from audit_lib.records import ParquetSink
 
@@ -101,8 +102,9 @@ class WindowRows:
         order = pc.sort_indices(short["prompt_id"]).to_numpy()
         rank = np.full(len(self), -1, np.int64)
         rank[chosen[order]] = np.arange(len(order))
-        with ParquetSink(self._schema) as sink, Behind() as behind:
-            for start, texts in enumerate(self._by_rank(rank, len(order))):
+        groups = ahead(self._by_rank(rank, len(order)))
+        with ParquetSink(self._schema) as sink, Behind() as behind, closing(groups):
+            for start, texts in enumerate(groups):
                 rows = short.take(pa.array(order[start * GROUP : (start + 1) * GROUP]))
                 columns = [(texts if name in TEXTS else rows)[name] for name in self._schema.names]
                 group = pa.Table.from_arrays(
@@ -119,19 +121,22 @@ class WindowRows:
             return
         ranked = self._long.append(pa.field("rank", pa.int64()))
         scattered, pieces = _Spilled(ranked), [list[int]() for _ in range(0, number, GROUP)]
-        at = 0
-        for part in _cut(self._spilled, self._long):
-            own = rank[at : at + part.num_rows]
-            at += part.num_rows
-            places = np.argsort(own, kind="stable")[np.count_nonzero(own < 0) :]
-            ordered = own[places]
-            if not len(ordered):
-                continue
-            rows = part.take(pa.array(places)).append_column("rank", pa.array(ordered)).combine_chunks()
-            starts = np.flatnonzero(np.diff(ordered // GROUP, prepend=-1))
-            for start, end in zip(starts, [*starts[1:], len(ordered)], strict=True):
-                (piece,) = rows.slice(start, end - start).to_batches()
-                pieces[ordered[start] // GROUP].append(scattered.add(piece))
+        at = written = 0
+        with Behind() as behind, closing(ahead(_cut(self._spilled, self._long))) as parts:
+            for part in parts:
+                own = rank[at : at + part.num_rows]
+                at += part.num_rows
+                places = np.argsort(own, kind="stable")[np.count_nonzero(own < 0) :]
+                ordered = own[places]
+                if not len(ordered):
+                    continue
+                rows = part.take(pa.array(places)).append_column("rank", pa.array(ordered)).combine_chunks()
+                starts = np.flatnonzero(np.diff(ordered // GROUP, prepend=-1))
+                groups = ordered[starts] // GROUP
+                for group, place in zip(groups, range(written, written + len(starts)), strict=True):
+                    pieces[group].append(place)
+                written += len(starts)
+                behind.do(scattered.add_pieces, rows, [*starts, len(ordered)])
         for places_of_group in pieces:
             yield pa.Table.from_batches(map(scattered.batch, places_of_group), schema=ranked).sort_by("rank")
 
@@ -141,22 +146,6 @@ class WindowRows:
             own = rank[at : at + batch.num_rows] >= 0
             at += batch.num_rows
             yield batch if own.all() else batch.filter(pa.array(own))
-
-
-def text_array(texts: Sequence[bytes]) -> pa.Array:
-    """Return texts that are UTF-8 as a column.
-
-    Examples
-    --------
-    >>> text_array([b"a", b"", b"bc"]).to_pylist()
-    ['a', '', 'bc']
-    """
-    ends = np.cumsum([0, *map(len, texts)], dtype=np.int64)
-    if ends[-1] >= 1 << 31:
-        return pa.array([text.decode() for text in texts], pa.string())
-    return pa.StringArray.from_buffers(
-        len(texts), pa.py_buffer(ends.astype(np.int32)), pa.py_buffer(b"".join(texts))
-    )
 
 
 def _cut(batches: Iterator[pa.RecordBatch] | _Spilled, schema: pa.Schema) -> Iterator[pa.Table]:
@@ -187,11 +176,16 @@ class _Spilled:
         self._reader: pa.ipc.RecordBatchFileReader | None = None
         self._number = 0
 
-    def add(self, batch: pa.RecordBatch) -> int:
-        """Write a batch and return its number."""
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Write a batch; it has the number of those before it."""
         self._writer.write_batch(batch)
         self._number += 1
-        return self._number - 1
+
+    def add_pieces(self, rows: pa.Table, ends: Sequence[int]) -> None:
+        """Write rows that lie in one piece of memory as a batch from each end to the next."""
+        for start, end in pairwise(ends):
+            (batch,) = rows.slice(start, end - start).to_batches()
+            self.add(batch)
 
     def batch(self, number: int) -> pa.RecordBatch:
         """Return a batch; none can be added afterwards."""

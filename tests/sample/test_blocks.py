@@ -89,9 +89,16 @@ def test_lines_are_read_as_the_standard_library_reads_them(
     assert told.startswith(f"{path}, line {fault}: ") if fault else not told
 
 
-@given(st.dictionaries(TEXTS, TEXTS, max_size=4))
-def test_fields_are_written_as_canonical_json_writes_them(fields: dict[str, str]) -> None:
-    assert columns._encoded({name: fields[name] for name in sorted(fields)}) == canonical_json(fields)
+@given(st.lists(TEXTS, max_size=3), st.lists(st.tuples(TEXTS, TEXTS, TEXTS), min_size=1, max_size=5))
+def test_fields_are_written_as_canonical_json_writes_them(
+    names: list[str], rows: list[tuple[str, ...]]
+) -> None:
+    names = [*dict.fromkeys(names)]
+    objects = [dict(zip(names, row, strict=False)) for row in rows]
+    found = columns.block_texts(blocks.ObjectBlock(objects, str), names, None)
+    assert found is not None
+    found.validate(full=True)
+    assert [text.encode() for text in found.to_pylist()] == [*map(canonical_json, objects)]
 
 
 NAMES = ["people.jsonl", "people.jsonl.gz", "people.csv", "people.csv.gz", "people.parquet"]
