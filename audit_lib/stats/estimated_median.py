@@ -135,7 +135,7 @@ def rates_above_median(
     """
     values = finite_values(scores, "scores")
     codes = np.asarray(category)
-    own = None if clusters is None else np.unique(np.asarray(clusters), return_inverse=True)[1]
+    own = None if clusters is None else _numbered(np.asarray(clusters))
     if codes.shape != values.shape or (own is not None and own.shape != values.shape):
         raise InputError(f"{values.size} scores for {codes.size} categories; give one of each a person")
     above = Median.of(values).above(values)
@@ -159,7 +159,7 @@ class _Sample:
     values: Floats
     codes: NDArray[Any]
     above: NDArray[np.bool_]
-    clusters: NDArray[np.intp] | None
+    clusters: NDArray[Any] | None
     totals: NDArray[np.int64]
     counts: NDArray[np.int64]
 
@@ -168,11 +168,16 @@ class _Sample:
 
     def fewest_units(self) -> int:
         """Return the units of the category that is in the fewest."""
-        own = np.arange(self.values.size) if self.clusters is None else self.clusters
-        found = [np.unique(own[self.codes == j]).size for j in range(self.totals.size)]
+        found = [self.units_of(j) for j in range(self.totals.size)]
         if min(found) < 2:
             raise UndefinedMetricError("a category has one person, or one cluster: no spread to estimate")
         return min(found)
+
+    def units_of(self, category: int) -> int:
+        """Return the units that hold people of a category."""
+        if self.clusters is None:
+            return int(self.totals[category])
+        return int(np.count_nonzero(np.bincount(self.clusters[self.codes == category])))
 
     def error_of_all(self) -> Floats:
         """Return what each unit adds to the error of the share of all that is above the median."""
@@ -180,32 +185,43 @@ class _Sample:
         return own if self.clusters is None else cluster_sums(own, self.clusters, self.units())
 
 
+def _numbered(clusters: NDArray[Any]) -> NDArray[Any]:
+    """Number clusters from 0 in the order of their codes."""
+    if clusters.dtype.kind not in "iu" or clusters.size == 0 or int(clusters.min()) < 0:
+        return np.unique(clusters, return_inverse=True)[1]
+    if int(clusters.max()) > 4 * clusters.size:
+        return np.unique(clusters, return_inverse=True)[1]
+    place = np.cumsum(np.bincount(clusters) > 0) - 1
+    return clusters if place[-1] + 1 == place.size else place[clusters]
+
+
 def _local_shares(sample: _Sample) -> Floats:
     """Return how dense each category is at the median, next to all scores."""
-    ordered, n = np.sort(sample.values), sample.values.size
+    n = sample.values.size
     error = math.sqrt(float(np.square(sample.error_of_all()).sum()))
-    near = _between(ordered, _REACH * error)
-    if ordered[near[0]] == ordered[near[1]]:
+    # Hall and Sheather's bandwidth at one half, for 95%; the normal density is that of their rule.
+    h = sample.units() ** (-1 / 3) * 1.959963984540054 ** (2 / 3) * (1.5 / (2 * math.pi)) ** (1 / 3)
+    near, band = _between(n, _REACH * error), _between(n, h)
+    placed = np.partition(sample.values, sorted({*near, *band}))  # sorted as far as it is looked at
+    if placed[near[0]] == placed[near[1]]:
         return np.zeros(sample.totals.size)
-    values, counts = np.unique(ordered[near[0] : near[1] + 1], return_counts=True)
+    values, counts = np.unique(placed[near[0] : near[1] + 1], return_counts=True)
     often = values[counts.argmax()]
-    tied = int(np.searchsorted(ordered, often, "right") - np.searchsorted(ordered, often))
+    tied = int(np.count_nonzero(sample.values == often))
     if tied > max(_MOST_TIED * error * n, 1.0):
         raise UndefinedMetricError(
             f"{tied} of {n} scores near the median are equal: it may be one value or another"
         )
-    # Hall and Sheather's bandwidth at one half, for 95%; the normal density is that of their rule.
-    h = sample.units() ** (-1 / 3) * 1.959963984540054 ** (2 / 3) * (1.5 / (2 * math.pi)) ** (1 / 3)
-    low, high = (ordered[place] for place in _between(ordered, h))
+    low, high = (placed[place] for place in band)
     inside = (sample.values >= low) & (sample.values <= high)
     there = np.bincount(sample.codes[inside & (sample.codes >= 0)], minlength=sample.totals.size)
     shares: Floats = there / float(inside.sum()) / (sample.totals / n)
     return shares
 
 
-def _between(ordered: Floats, reach: float) -> tuple[int, int]:
-    """Return the places of the ordered scores so far, in shares, below and above the median."""
-    last = ordered.size - 1
+def _between(size: int, reach: float) -> tuple[int, int]:
+    """Return the places of ordered scores so far, in shares, below and above the median."""
+    last = size - 1
     return max(math.floor((0.5 - reach) * last), 0), min(math.ceil((0.5 + reach) * last), last)
 
 
@@ -223,7 +239,7 @@ def _covariance(sample: _Sample, local: Floats) -> Floats:
             where = sample.codes == j
             error = (sample.above[where] - rates[j]) / sample.totals[j]
             sums[j] = np.bincount(sample.clusters[where], error, of_all.size)
-            units[j] = np.unique(sample.clusters[where]).size
+            units[j] = sample.units_of(j)
         own, with_all = sums @ sums.T, sums @ of_all
         factors = np.sqrt(units / np.maximum(units - 1, 1))
     found: Floats = (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -83,3 +85,18 @@ def test_it_holds_the_ratio_at_the_population_s_median(spread: float) -> None:
         assert isinstance(found, Interval)
         held += found.low <= 1.0 <= found.high
     assert 0.91 <= held / 300 <= 0.985
+
+
+@pytest.mark.parametrize(
+    "name", [lambda code: 3 * code + 5, lambda code: code - 40, lambda code: code * 10**9]
+)
+def test_what_clusters_are_called_changes_nothing(name: Callable[[np.ndarray], np.ndarray]) -> None:
+    rng = np.random.default_rng(8)
+    scores, category = rng.normal(size=400).round(3), np.repeat([0, 1], 200)
+    clusters = rng.integers(0, 80, 400)
+    found = rates_above_median(scores, category, 2, clusters)
+    other = rates_above_median(scores, category, 2, name(clusters))
+    units = [len(set(clusters[category == j].tolist())) for j in (0, 1)]
+    assert found.units == other.units == min(units)
+    assert found.covariance.tolist() == other.covariance.tolist()
+    assert found.local.tolist() == other.local.tolist()
