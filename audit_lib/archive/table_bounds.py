@@ -20,6 +20,7 @@ from audit_lib.parquet_pages import UnpackedColumn, unpacked_columns
 from audit_lib.privacy.levels import is_withheld
 from audit_lib.privacy.vault import HEADER, parts_of
 from audit_lib.records import parquet_source
+from audit_lib.run import PEOPLE
 from audit_lib.store import LocalStore
 
 _LEAST: Final = 1 << 30
@@ -44,9 +45,8 @@ def check_tables(work: Work, most: int | None = None) -> bool:
     for path in sorted(work.digests):
         if not path.endswith((".parquet", ".csv")) or path in work.withheld:
             continue
-        bound = max(_LEAST, _TIMES * work.sizes[path]) if most is None else most
         try:
-            found = _why_not_read(work, path, bound)
+            found = _why_not_read(work, path, _bound(work, path, most))
         except StoreUnreachableError:
             raise
         except AuditError:
@@ -55,6 +55,27 @@ def check_tables(work: Work, most: int | None = None) -> bool:
             work.find("record", path, found)
             within = False
     return within
+
+
+def check_keys(work: Work, most: int | None = None) -> bool:
+    """Find a sample whose encrypted rows unpack to more than they may; return whether whose they are may be read.
+
+    Before the run is opened, which asks the table for the names of its keys. The parameters are those of
+    `check_tables`.
+    """
+    if PEOPLE not in work.digests or PEOPLE in work.withheld:
+        return True
+    with stream_of(_content(work, PEOPLE)) as stream:
+        if stream.read(len(HEADER)) != HEADER:
+            return True
+    found = why_not_read(parts_of(work.store.get(PEOPLE))[1], _bound(work, PEOPLE, most))
+    if found:
+        work.find("record", PEOPLE, found)
+    return not found
+
+
+def _bound(work: Work, path: str, most: int | None) -> int:
+    return max(_LEAST, _TIMES * work.sizes[path]) if most is None else most
 
 
 def _why_not_read(work: Work, path: str, bound: int) -> str:

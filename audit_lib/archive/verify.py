@@ -53,7 +53,7 @@ from audit_lib.archive.recompute import Recompute, recompute_stage, stages_compu
 from audit_lib.archive.records_check import check_order
 from audit_lib.archive.salted_leaves import check_kept_leaves
 from audit_lib.archive.software import software
-from audit_lib.archive.table_bounds import check_tables
+from audit_lib.archive.table_bounds import check_keys, check_tables
 from audit_lib.archive.withheld_check import note_keys, read_level
 from audit_lib.digesting_stream import digest_of
 from audit_lib.documents.evidence import FailedAttempt, Manifest, odd_json
@@ -147,9 +147,10 @@ def begin_verification(
     check_locks(work)
     manifest, failed = _manifest(work)
     check_json(work)
-    run = _open(work, uri, manifest) if failed is None or f"plan/{SUCCESS}" in work.digests else None
+    bounded = check_keys(work, table_bytes)
+    planned = failed is None or f"plan/{SUCCESS}" in work.digests
+    run = _open(work, uri, manifest) if planned and bounded else None
     there = {stage_of(path) for path in work.digests}
-    bounded = True
     if run is not None:
         note_keys(work, run)
         bounded = check_tables(work, table_bytes)
@@ -214,7 +215,7 @@ class BegunVerification:
                 processes = processes_for(self.whole.bytes)
             self._compute(self.run, recompute, processes, notify)
             find_other_version(work, self.run, manifest)
-        elif self.run is None and failed is not None:
+        elif self.run is None and failed is not None and self.bounded:
             work.notes.append("there was no plan yet, so there is nothing to compute again")
         _note_software(work, manifest)
         _check_place(work, self.uri, manifest)

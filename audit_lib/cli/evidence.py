@@ -160,13 +160,13 @@ def _verify_one(options: argparse.Namespace) -> int:
         panel = is_panel(options.bundle)
         loose = not_locked(options.bundle) if options.locked else []
         of_a_run = options.trust or options.head or options.locked or options.as_of is not None
-        if panel and (of_a_run or options.no_recompute or options.table_gb):
+        table_bytes = None if options.table_gb is None else options.table_gb << 30
+        if panel and (of_a_run or options.no_recompute):
             raise SpecError(
-                "--trust, --head, --locked, --as-of, --no-recompute and --table-gb are for a run: give one of the "
-                "panel's runs"
+                "--trust, --head, --locked, --as-of and --no-recompute are for a run: give one of the panel's runs"
             )
         if panel:
-            verification = verify_panel(options.bundle, notify, options.processes)
+            verification = verify_panel(options.bundle, notify, options.processes, table_bytes)
         else:
             verification = verify_signed(
                 options.bundle,
@@ -177,7 +177,7 @@ def _verify_one(options: argparse.Namespace) -> int:
                 now=now,
                 options=VerificationOptions(
                     processes=options.processes,
-                    table_bytes=None if options.table_gb is None else options.table_gb << 30,
+                    table_bytes=table_bytes,
                     first=_tell_first,
                     notify=notify,
                 ),

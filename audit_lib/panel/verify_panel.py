@@ -30,7 +30,10 @@ def is_panel(uri: str) -> bool:
 
 
 def verify_panel(
-    uri: str, notify: Callable[[str], None] = ignore, processes: int | None = None
+    uri: str,
+    notify: Callable[[str], None] = ignore,
+    processes: int | None = None,
+    table_bytes: int | None = None,
 ) -> Verification:
     """Verify the records of a panel, every run that the last one names, and its comparison.
 
@@ -40,8 +43,8 @@ def verify_panel(
         The panel's folder, in the store that holds its runs: a copy needs the runs next to it as they were.
     notify : callable, optional
         Told how far it is.
-    processes : int, optional
-        As `audit_lib.archive.verify.verify` takes it.
+    processes, table_bytes : int, optional
+        As `audit_lib.archive.verify.verify` takes them.
 
     Returns
     -------
@@ -78,7 +81,7 @@ def verify_panel(
         if member.state == "sealed":
             runs.append(run)
             notify(f"verify: run {member.run}")
-            own = verify(run.uri, processes=processes, notify=notify)
+            own = verify(run.uri, processes=processes, notify=notify, table_bytes=table_bytes)
             files += own.files
             found += [replace(one, path=f"{member.run}/{one.path}") for one in own.findings]
     _check_comparison(StageFolder(store, f"{prefix}/{FOLDER}/{last}"), record, runs, last, found)

@@ -176,9 +176,10 @@ def test_lists_of_names_are_counted_and_not_guessed() -> None:
     assert why_not_read(often, 2_000 * MIB) == ""
 
 
+@pytest.mark.parametrize("name", ["scores/0/scores.parquet", "sample/prompts.parquet"])
 @pytest.mark.parametrize("keys_are_here", [True, False])
 def test_an_encrypted_table_is_bounded_with_and_without_keys(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keys_are_here: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keys_are_here: bool, name: str
 ) -> None:
     pytest.importorskip("cryptography", reason="of the extra sign")
     make_key_of_keys(tmp_path / "key")
@@ -186,7 +187,7 @@ def test_an_encrypted_table_is_bounded_with_and_without_keys(
     monkeypatch.setenv(KEYS, str(tmp_path / "keys"))
     store = str(tmp_path / "store")
     run = do(new_run(tmp_path, store, privacy={"keys": "applicant"}, rows=applicants(48)))
-    path = Path(run.uri) / "scores/0/scores.parquet"
+    path = Path(run.uri) / name
     content = path.read_bytes()
     head = content[: len(content) - len(parts_of(content)[1])]
     path.write_bytes(head + written(pa.table({"keys": [["x"]] * 20_000, "sealed": [b"y" * LONG] * 20_000})))
@@ -195,9 +196,7 @@ def test_an_encrypted_table_is_bounded_with_and_without_keys(
         monkeypatch.delenv(KEY)
         monkeypatch.delenv(KEYS)
     found = verify(run.uri)
-    assert [one.path for one in found.findings if "unpacks to more than" in one.detail] == [
-        "scores/0/scores.parquet"
-    ]
+    assert [one.path for one in found.findings if "unpacks to more than" in one.detail] == [name]
     assert found.recomputed == ()
 
 

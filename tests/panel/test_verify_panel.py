@@ -85,6 +85,8 @@ def test_what_was_made_verifies(store: Path, capsys: pytest.CaptureFixture[str])
     found = verify_panel(str(panel))
     assert found.ok and len(found.recomputed) == 3
     assert main(["verify", str(panel)]) == 0
+    less = verify_panel(str(panel), table_bytes=10)
+    assert {one.path.split("/")[0] for one in less.findings if "unpacks to more than 10" in one.detail}
     assert capsys.readouterr().out.startswith("VERIFIED")
 
 
