@@ -102,7 +102,7 @@ class Cost:
 
     cpu_s: float
     wall_s: float
-    peak_mb: float
+    peak_mib: float
 
 
 Costs = dict[str, list[Cost]]
@@ -141,8 +141,8 @@ def print_table(title: str, columns: Mapping[str, Costs]) -> None:
         cells = []
         for taken in columns.values():
             cpu, wall = ([getattr(one, name) for one in taken[step]] for name in ("cpu_s", "wall_s"))
-            memory = max(one.peak_mb for one in taken[step])
-            cells.append(f"{_range(cpu)} s CPU, {_range(wall)} s, {memory:,.0f} MB")
+            memory = max(one.peak_mib for one in taken[step])
+            cells.append(f"{_range(cpu)} s CPU, {_range(wall)} s, {memory:,.0f} MiB")
         print(f"| {step} | " + " | ".join(cells) + " |")
     print()
 
@@ -165,7 +165,7 @@ def too_much(sizes: Mapping[int, Costs], cuts: Mapping[int, Costs]) -> list[str]
                 )
     for fewer, more in list(pairwise(sorted(sizes)))[-1:]:
         for step in STEPS:
-            ratio = _least(sizes[more], step, "peak_mb") / _least(sizes[fewer], step, "peak_mb")
+            ratio = _least(sizes[more], step, "peak_mib") / _least(sizes[fewer], step, "peak_mib")
             if ratio > MEMORY:
                 found.append(
                     f"{step}: {more:,} rows take {ratio:.1f} times the memory of {fewer:,}, at most {MEMORY}"
