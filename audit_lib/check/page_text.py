@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from audit_lib.check.pdf_layout import TextLine
+from audit_lib.check.pdf_lines import TextLine
 
 _CLOSE: Final = 0.9  # white space between two lines of a paragraph, in heights
 _SPACE: Final = 0.25  # of a letter's size

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
-from typing import Any, Final
+from typing import Final
 
 from audit_lib.check.grids import Grid, even
 from audit_lib.check.headers import is_of_rates, meaning_of
-from audit_lib.check.published_numbers import read_number, says_none
+from audit_lib.check.pdf_lines import PlacedWord, TextLine
 from audit_lib.check.row_labels import told_apart
 
-_SAME_LINE: Final = 0.5  # of a line's height
 _CLOSE: Final = 1.0  # white space between lines of one header, in heights
 _END: Final = 3.0  # white space that ends a table, in heights
 _MOST_WRAPPED: Final = 4  # lines that a label can have below its last row, and one more
@@ -32,61 +30,11 @@ NOT_RULED: Final = (
     "{} has no tags and no ruling, so its cells were read from where words stand, and a cell may be another's; look at "
     "the page"
 )
+_COLUMN_SPACE: Final = 0.8  # of a word's size: white space beside all lines, which parts two columns of words
 _WORD_SPACE: Final = 0.5  # of a word's size: more white space parts two cells
-
-
-@dataclass(frozen=True, slots=True)
-class _Word:
-    text: str
-    left: float
-    right: float
-    size: float
-
-    @property
-    def middle(self) -> float:
-        return (self.left + self.right) / 2
-
-    @property
-    def is_number(self) -> bool:
-        return read_number(self.text) is not None or (says_none(self.text) and self.text != "")
-
-
-@dataclass(slots=True)
-class TextLine:
-    """A line of words on a page, from 0."""
-
-    page: int
-    top: float
-    bottom: float
-    words: list[_Word]
-    is_taken: bool = False  # a row of a table, or part of one
-
-    @property
-    def text(self) -> str:
-        """Its words."""
-        return " ".join(word.text for word in self.words)
-
-    def distance(self, other: TextLine) -> float:
-        """Return the white space between two lines, in heights; none counts across pages."""
-        if self.page != other.page:
-            return float("inf")
-        gap = max(self.top, other.top) - min(self.bottom, other.bottom)
-        return gap / (other.bottom - other.top)
-
-    @property
-    def numbers(self) -> list[_Word]:
-        """Words at its end that are numbers."""
-        found: list[_Word] = []
-        for word in reversed(self.words):
-            if not word.is_number:
-                break
-            found.insert(0, word)
-        return found
-
-
-def lines_of(pages: Sequence[Sequence[Mapping[str, Any]]]) -> list[TextLine]:
-    """Put the words of pages into lines, as pdfplumber extracts them with their ``size``."""
-    return [line for number, words in enumerate(pages) for line in _lines(words, number)]
+_APART: Final = (
+    0.1  # of a word's size: what touches another text and was not drawn with it is of another cell
+)
 
 
 def layout_grids(lines: Sequence[TextLine], unsure: str = NOT_RULED) -> Iterator[Grid]:
@@ -111,31 +59,6 @@ def _names_ratio(line: TextLine) -> bool:
     return "ratio" in line.text.lower() or is_of_rates([meaning_of(text.text) for text in _texts(line)])
 
 
-def _lines(words: Sequence[Mapping[str, Any]], page: int) -> list[TextLine]:
-    lines: list[TextLine] = []
-    for word in sorted(words, key=lambda w: (w["bottom"], w["x0"])):
-        made = _Word(word["text"], word["x0"], word["x1"], word["size"])
-        height = word["bottom"] - word["top"]
-        if lines and abs(word["bottom"] - lines[-1].bottom) < _SAME_LINE * height:
-            lines[-1].words.append(made)
-        else:
-            lines.append(TextLine(page, word["top"], word["bottom"], [made]))
-    for line in lines:
-        line.words = _joined(sorted(line.words, key=lambda word: word.left))
-    return lines
-
-
-def _joined(words: Sequence[_Word]) -> list[_Word]:
-    """Put a percent sign by itself back to its number."""
-    found: list[_Word] = []
-    for word in words:
-        if word.text == "%" and found and found[-1].is_number:
-            last = found.pop()
-            word = _Word(f"{last.text}%", last.left, word.right, last.size)
-        found.append(word)
-    return found
-
-
 def _end(lines: Sequence[TextLine], start: int) -> int:
     """Return the first line after the table: beyond a wide gap, or the next header.
 
@@ -149,7 +72,7 @@ def _end(lines: Sequence[TextLine], start: int) -> int:
             if resumed is None:
                 return i
             i, numbers = resumed, most
-        if most and numbers < 2 and "ratio" in lines[i].text.lower():
+        if most and numbers < 2 and (_names_ratio(lines[i]) or "ratio" in lines[i].text.lower()):
             return i
         most = max(most, numbers if numbers > 1 else 0)
         i += 1
@@ -173,9 +96,6 @@ def _grid(lines: Sequence[TextLine], start: int, rows: Sequence[int], end: int, 
     full = [lines[i].numbers for i in rows if len(lines[i].numbers) == most]
     size = median(word.size for numbers in full for word in numbers)
     columns = [(min(ws[c].left for ws in full), max(ws[c].right for ws in full)) for c in range(most)]
-    names = [word.right for i in rows for word in lines[i].words if not word.is_number]
-    edges = [(max([x for x in names if x < columns[0][0]], default=0.0) + columns[0][0]) / 2]
-    edges += [(a[1] + b[0]) / 2 for a, b in pairwise(columns)]
     first = _header_start(lines, start)
     caption = (
         first if _CAPTION.search(lines[first].text) and not _HEADER.search(lines[first].text) else first - 1
@@ -190,18 +110,24 @@ def _grid(lines: Sequence[TextLine], start: int, rows: Sequence[int], end: int, 
         if i not in rows and _is_label(lines[i], columns[0][0], size)
     ]
     continues = first > 0 and lines[max(0, first - _PAGE_HEAD)].page < lines[first].page
-    ways = (_to_above, _to_nearest, _to_below) if continues else (_to_nearest, _to_above, _to_below)
+    ways = (_to_nearest, _to_both, _to_above, _to_below)
+    if continues:
+        ways = (_to_above, _to_nearest, _to_both, _to_below)
     found = (way(lines, rows, wrapped_lines) for way in ways)
-    labels = max(found, key=lambda labels: told_apart(_label_texts(lines, labels, edges[0])))
+    names = [word.right for i in (*rows, *wrapped_lines) for word in lines[i].words if not word.is_number]
+    edges = [(max([x for x in names if x < columns[0][0]], default=0.0) + columns[0][0]) / 2]
+    edges += [(a[1] + b[0]) / 2 for a, b in pairwise(columns)]
+    names_in = _label_columns([lines[i] for i in (*rows, *wrapped_lines)], edges[0])
+    within = [(a[1] + b[0]) / 2 for a, b in pairwise(names_in)]
+    labels = max(found, key=lambda labels: told_apart(_label_texts(lines, labels, [*within, edges[0]])))
     wrapped = {i for parts in labels.values() for i in parts}
     # Below a header that is printed again stands the rest of the row that the page's end cut.
     rest = [i for i in wrapped_lines if continues and i < rows[0] and i not in wrapped]
     for i in (*wrapped, *rest):
         lines[i].is_taken = True
-    names_left = [(min(names, default=0.0), edges[0])]
     header = _header(
         [lines[i] for i in range(first, rows[0]) if i not in wrapped and i not in rest],
-        [*names_left, *columns],
+        [*names_in, *columns],
     )
     body = [
         [word for i in sorted(labels[row]) for word in lines[i].words if word.size >= _SMALL * size]
@@ -209,7 +135,7 @@ def _grid(lines: Sequence[TextLine], start: int, rows: Sequence[int], end: int, 
     ]
     body = [*([[word for i in rest for word in lines[i].words]] if rest else []), *body]
     return Grid(
-        rows=even([header, *(_cells(words, edges) for words in body)]),
+        rows=even([header, *(_cells(words, [*within, *edges]) for words in body)]),
         caption=lines[caption].text if caption < start else "",
         page=(page := lines[rows[0]].page + 1),
         unsure=unsure.format(f"the table on page {page}"),
@@ -231,9 +157,24 @@ def _is_label(line: TextLine, left: float, size: float) -> bool:
     return bool(words) and all(word.right <= left for word in words)
 
 
-def _label_texts(lines: Sequence[TextLine], labels: Mapping[int, Sequence[int]], edge: float) -> list[str]:
+def _label_columns(lines: Sequence[TextLine], edge: float) -> list[tuple[float, float]]:
+    """Return the columns of words left of the numbers: between two of them is white space beside every line."""
+    words = [word for line in lines for word in line.words if not word.is_number and word.middle < edge]
+    found: list[tuple[float, float]] = []
+    for word in sorted(words, key=lambda word: word.left):
+        if found and word.left - found[-1][1] < _COLUMN_SPACE * word.size:
+            found[-1] = (found[-1][0], max(found[-1][1], word.right))
+        else:
+            found.append((word.left, word.right))
+    return found or [(0.0, edge)]
+
+
+def _label_texts(
+    lines: Sequence[TextLine], labels: Mapping[int, Sequence[int]], edges: Sequence[float]
+) -> list[str]:
+    """Return the words left of the last edge, column by column."""
     return [
-        " ".join(word.text for i in sorted(parts) for word in lines[i].words if word.middle < edge)
+        " ".join(_cells([word for i in sorted(parts) for word in lines[i].words], edges)[:-1])
         for parts in labels.values()
     ]
 
@@ -246,6 +187,21 @@ def _to_nearest(
         nearest = min(rows, key=lambda row: lines[row].distance(lines[i]))
         if lines[nearest].distance(lines[i]) < _CLOSE:
             labels[nearest].append(i)
+    return labels
+
+
+def _to_both(lines: Sequence[TextLine], rows: Sequence[int], wrapped: Sequence[int]) -> dict[int, list[int]]:
+    """Give each row as many lines above its numbers as below, as where these stand in the middle of their cells.
+
+    What the first row has above it says how many it has below; what is left above the next row is that one's.
+    """
+    labels = {i: [i] for i in rows}
+    above = [i for i in wrapped if i < rows[0]]
+    for row, following in zip(rows, [*rows[1:], len(lines)], strict=True):
+        between = [i for i in wrapped if row < i < following]
+        own = between[: len(above)]
+        labels[row] += [*above, *own]
+        above = between[len(above) :]
     return labels
 
 
@@ -295,25 +251,35 @@ def _header(lines: Sequence[TextLine], columns: Sequence[tuple[float, float]]) -
         if len(texts) < len(columns):
             texts = [part for text in texts for part in _cut(text, columns)]
         for number, text in enumerate(texts):
-            at = number - len(texts) + len(columns)
-            if len(texts) < len(columns):
+            at = number
+            if len(texts) != len(columns):
                 at = max(range(len(columns)), key=lambda c: _overlap(text, columns[c]))
             cells[max(at, 0)].append(text.text)
     return [" ".join(cell) for cell in cells]
 
 
-def _texts(line: TextLine) -> list[_Word]:
-    """Join the words of a line between which there is no more than a space."""
-    found: list[_Word] = []
+def _texts(line: TextLine) -> list[PlacedWord]:
+    """Join the words of a line between which there is no more than a space.
+
+    Where spaces are drawn, words without one between them are of two texts, however near they stand.
+    """
+    found: list[PlacedWord] = []
+    draws_spaces = len({word.start for word in line.words}) < len(line.words)
     for word in line.words:
-        if found and word.left - found[-1].right < _WORD_SPACE * word.size:
+        if found and _is_of_text(found[-1], word, draws_spaces):
             last = found.pop()
-            word = _Word(f"{last.text} {word.text}", last.left, word.right, word.size)
+            word = PlacedWord(f"{last.text} {word.text}", last.left, word.right, word.size, last.start)
         found.append(word)
     return found
 
 
-def _cut(text: _Word, columns: Sequence[tuple[float, float]]) -> Iterator[_Word]:
+def _is_of_text(last: PlacedWord, word: PlacedWord, draws_spaces: bool) -> bool:
+    if draws_spaces:
+        return word.start == last.start
+    return _APART * word.size <= word.left - last.right < _WORD_SPACE * word.size
+
+
+def _cut(text: PlacedWord, columns: Sequence[tuple[float, float]]) -> Iterator[PlacedWord]:
     """Yield the parts of a text that stands over several columns, as a reader of scans takes one for.
 
     Each word is as wide as its share of the letters, and belongs to the column that it is nearest to.
@@ -322,24 +288,26 @@ def _cut(text: _Word, columns: Sequence[tuple[float, float]]) -> Iterator[_Word]
         yield text
         return
     step = (text.right - text.left) / len(text.text)
-    words: dict[int, list[_Word]] = {}
+    words: dict[int, list[PlacedWord]] = {}
     at = 0
     for part in text.text.split(" "):
         left = text.left + at * step
-        word = _Word(part, left, left + len(part) * step, text.size)
+        word = PlacedWord(part, left, left + len(part) * step, text.size, left)
         words.setdefault(max(range(len(columns)), key=lambda c: _overlap(word, columns[c])), []).append(word)
         at += len(part) + 1
     for parts in words.values():
-        yield _Word(" ".join(word.text for word in parts), parts[0].left, parts[-1].right, text.size)
+        words_ = " ".join(word.text for word in parts)
+        yield PlacedWord(words_, parts[0].left, parts[-1].right, text.size, parts[0].left)
 
 
-def _overlap(text: _Word, column: tuple[float, float]) -> float:
+def _overlap(text: PlacedWord, column: tuple[float, float]) -> float:
     """Return how far a text and a column overlap; the white space between them, negative, where they do not."""
     return min(text.right, column[1]) - max(text.left, column[0])
 
 
-def _cells(words: Sequence[_Word], edges: Sequence[float]) -> list[str]:
+def _cells(words: Sequence[PlacedWord], edges: Sequence[float]) -> list[str]:
     cells: list[list[str]] = [[] for _ in range(len(edges) + 1)]
     for word in words:
-        cells[sum(word.middle > edge for edge in edges)].append(word.text)
+        place = word.middle if word.is_number else min(word.middle, word.start + word.size)
+        cells[sum(place > edge for edge in edges)].append(word.text)
     return [_HYPHEN.sub("", " ".join(cell)) for cell in cells]

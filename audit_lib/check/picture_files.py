@@ -12,7 +12,8 @@ from urllib.parse import unquote, unquote_to_bytes
 
 from audit_lib.check.grids import Grid, PublishedFile
 from audit_lib.check.page_text import paragraphs
-from audit_lib.check.pdf_layout import layout_grids, lines_of
+from audit_lib.check.pdf_layout import layout_grids
+from audit_lib.check.pdf_lines import lines_of
 from audit_lib.check.picture_words import NO_READER, UNSURE, can_read, pictures_of, words_of
 from audit_lib.errors import InputError
 

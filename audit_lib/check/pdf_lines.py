@@ -1,0 +1,96 @@
+"""Words of PDF pages in lines, with the places where they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from audit_lib.check.published_numbers import read_number, says_none
+
+_SAME_LINE: Final = 0.5  # of a line's height
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedWord:
+    """A word, or several that were joined."""
+
+    text: str
+    left: float
+    right: float
+    size: float
+    start: float
+    """Where the words begin that were drawn with it: a text that is too long for its cell goes over the next one."""
+
+    @property
+    def middle(self) -> float:
+        """Where its middle is."""
+        return (self.left + self.right) / 2
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it is one, or says that there is none."""
+        return read_number(self.text) is not None or (says_none(self.text) and self.text != "")
+
+
+@dataclass(slots=True)
+class TextLine:
+    """A line of words on a page, from 0."""
+
+    page: int
+    top: float
+    bottom: float
+    words: list[PlacedWord]
+    is_taken: bool = False  # a row of a table, or part of one
+
+    @property
+    def text(self) -> str:
+        """Its words."""
+        return " ".join(word.text for word in self.words)
+
+    def distance(self, other: TextLine) -> float:
+        """Return the white space between two lines, in heights; none counts across pages."""
+        if self.page != other.page:
+            return float("inf")
+        gap = max(self.top, other.top) - min(self.bottom, other.bottom)
+        return gap / (other.bottom - other.top)
+
+    @property
+    def numbers(self) -> list[PlacedWord]:
+        """Words at its end that are numbers."""
+        found: list[PlacedWord] = []
+        for word in reversed(self.words):
+            if not word.is_number:
+                break
+            found.insert(0, word)
+        return found
+
+
+def lines_of(pages: Sequence[Sequence[Mapping[str, Any]]]) -> list[TextLine]:
+    """Put the words of pages into lines, as pdfplumber extracts them with their ``size``."""
+    return [line for number, words in enumerate(pages) for line in _lines(words, number)]
+
+
+def _lines(words: Sequence[Mapping[str, Any]], page: int) -> list[TextLine]:
+    lines: list[TextLine] = []
+    for word in sorted(words, key=lambda w: (w["bottom"], w["x0"])):
+        made = PlacedWord(word["text"], word["x0"], word["x1"], word["size"], word.get("start", word["x0"]))
+        height = word["bottom"] - word["top"]
+        if lines and abs(word["bottom"] - lines[-1].bottom) < _SAME_LINE * height:
+            lines[-1].words.append(made)
+        else:
+            lines.append(TextLine(page, word["top"], word["bottom"], [made]))
+    for line in lines:
+        line.words = _joined(sorted(line.words, key=lambda word: (word.start, word.left)))
+    return lines
+
+
+def _joined(words: Sequence[PlacedWord]) -> list[PlacedWord]:
+    """Put a percent sign by itself back to its number."""
+    found: list[PlacedWord] = []
+    for word in words:
+        if word.text == "%" and found and found[-1].is_number:
+            last = found.pop()
+            word = PlacedWord(f"{last.text}%", last.left, word.right, last.size, last.start)
+        found.append(word)
+    return found
