@@ -203,6 +203,7 @@ def check_document(
     for group in table_consistency.groups_of(tables):
         findings += table_consistency.families(group, pack, unknown or 0)
         findings += table_consistency.selected_alike(group, pack, unknown or 0)
+        findings += table_consistency.people_alike(group, pack, unknown or 0)
         findings += table_consistency.unknown_people(group)
     # What could not be read may be what seems to be missing.
     if all(finding.id != "unreadable_table" for finding in findings):

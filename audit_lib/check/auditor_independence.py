@@ -76,6 +76,7 @@ _NAMED_AUDITOR: Final = (
                       r"(?:conducted|performed|completed|carried out) by)") + _NAME,
     ),
     re.compile(rf"(?i:\baudit(?:ed)?\b(?:(?!{_OF_THE_TOOL})[^.;\n]){{0,60}}?\bby) (?:the )?{_NAME}"),
+    re.compile(rf"{_NAME},? (?:has |had |also )?{_DID} {_THE_AUDIT}"),
 )  # fmt: skip
 _NAMED_INSIDER: Final = (
     re.compile(

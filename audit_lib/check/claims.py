@@ -20,8 +20,10 @@ _DENIED: Final = re.compile(
     r"\bno (?:pass|threshold)",
     re.IGNORECASE,
 )
-_FORBIDDEN: Final = re.compile(
-    rf"{NEGATED.pattern}|\b(?:may|must|can)\b|prohibit|refus|whether|\bif\b", re.IGNORECASE
+_FORBIDDEN: Final = re.compile(r"\b(?:may|must|can|cannot|shall|should)\b|prohibit|refus", re.IGNORECASE)
+_ASKED: Final = re.compile(r"\b(?:whether|if|unless)\b", re.IGNORECASE)
+_NOT_DONE: Final = re.compile(
+    rf"^\W*(?:no|none|neither|nobody)\b|(?:{NEGATED.pattern})(?:\W+\w+){{0,3}}\W*$", re.IGNORECASE
 )
 _FOUR_FIFTHS: Final = re.compile(
     r"four[ -]fifths|4/5(?:ths?)?|\b80 ?(?:%|percent)|(?<![\d.])0?\.80?(?!\d)|eighty percent", re.IGNORECASE
@@ -126,7 +128,7 @@ def claims(
         if made_up or _NEVER_CALLED.search(sentence):
             message = "an audit rests on what the tool answered; ask what was scored, and by what"
             yield SummaryFinding(id="scores_not_from_tool", printed=short(sentence), message=message)
-        if of_audit and _IMPUTED.search(sentence) and not _FORBIDDEN.search(sentence):
+        if of_audit and _imputes(sentence):
             message = "a bias audit rests on demographics that people gave of themselves"
             yield SummaryFinding(id="imputed_demographics", printed=short(sentence), message=message)
         if _MEDIAN_OF_KNOWN.search(sentence) and not NEGATED.search(sentence):
@@ -151,6 +153,22 @@ def claims(
             printed=str(unknown),
             message="say between which limits the ratios lie, wherever the unknown people belong",
         )
+
+
+def _imputes(sentence: str) -> bool:
+    """Whether a sentence says that demographics were guessed: not that they may not be, and not only where they lacked.
+
+    What denies or asks stands before the guess: "where sex was not stated it was inferred" denies something else.
+    """
+    if _FORBIDDEN.search(sentence):
+        return False
+    for found in _IMPUTED.finditer(sentence):
+        guess = re.search(rf"{_GUESSING}|{_DERIVED}", found[0], re.IGNORECASE)
+        before = sentence[: found.start() + (guess.start() if guess else 0)]
+        clause = re.split(r"[;:]", before)[-1]
+        if not _NOT_DONE.search(clause) and not _ASKED.search(clause):
+            return True
+    return False
 
 
 def _is_of_law(sentence: str) -> bool:

@@ -17,11 +17,13 @@ from typing import Final
 from audit_lib.check.findings import SummaryFinding
 from audit_lib.check.grids import PublishedFile
 from audit_lib.check.headers import NUMBERS
+from audit_lib.check.published_numbers import PublishedCell
 from audit_lib.check.published_tables import PublishedRow, PublishedTable
 from audit_lib.check.rebuilt_rates import RateUnit, rebuild_rate, unit_of
 from audit_lib.policies import Policy
 
 _LONGEST: Final = 60
+_HIGHEST_RATE: Final = 100  # in percent
 _FEWEST: Final = 3  # rows read right that make another one's oddity the page's
 _RESTS_ON_ALL_ROWS: Final = frozenset(
     {
@@ -139,12 +141,19 @@ def reason(table: PublishedTable, policy: Policy) -> str | None:
                 return f"{_short(cell.text)} stands where the number of {_short(row.label.text)} should"
         n, k = row.cell("applicants"), row.cell("selected")
         for cell in (n, k):
-            if cell.number is not None and cell.count is None:
+            if cell.number is not None and cell.count is None and _may_be_a_rate(cell):
                 return f"{_short(cell.text)} stands where {_short(row.label.text)} has a number of people"
         if n.count is not None and k.count is not None and k.count > n.count:
             return f"{_short(row.label.text)} has more people selected than assessed"
     missing = [meaning for meaning in ("applicants", "rate", "ratio") if meaning not in table.headers]
+    if missing == ["ratio"] and table.is_whole and not table.unread:
+        return None  # each column was read, and none is left that could be it
     return f"no column was recognised as {missing[0]}" if missing else None
+
+
+def _may_be_a_rate(cell: PublishedCell) -> bool:
+    """Whether a number that is no number of people may have come from the column of rates."""
+    return cell.number is not None and 0 <= cell.number.value <= _HIGHEST_RATE
 
 
 def _is_borne_out(table: PublishedTable, policy: Policy) -> bool:

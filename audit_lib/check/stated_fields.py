@@ -47,6 +47,8 @@ _SPACED: Final[Mapping[str, str]] = {
 # A reader of scans loses spaces: "Distributiondate of the tool". A line's end still parts: "Bias audit", "Date: ...".
 _WORDS: Final = {field: words.replace(" ", r"[^\S\n]*") for field, words in _SPACED.items()}
 _REACH: Final = 120
+# A sentence that ends says nothing of the next one's date; a short form ends none.
+_STOP: Final = re.compile(r"(?<=[a-z0-9)]{2})[.!?](?=\s+[A-Z\u201c\"(]|\s*\n)")
 # A day that something ends or begins on is not the day of the audit.
 OTHER_DAY: Final = re.compile(r"\b(?:until|expires?|valid|use (?:after|from)|before)\b", re.IGNORECASE)
 _TEST_DATA: Final = re.compile(
@@ -207,12 +209,15 @@ def dates_after(field: str, text: str) -> Iterator[re.Match[str]]:
     """Yield the first date after each mention of a dated field, unless the other one is mentioned before it."""
     other = re.compile(_WORDS["F08" if field == "F01" else "F01"], re.IGNORECASE)
     for words in re.finditer(_WORDS[field], text, re.IGNORECASE):
-        end = words.end() + _REACH
-        if (stop := other.search(text, words.end(), end)) is not None:
-            end = stop.start()
+        end = min([words.end() + _REACH, *(s.start() for s in _stops(other, text, words.end()))])
         found = DATE.search(text, words.end(), end)
         if found is not None and not (field == "F01" and OTHER_DAY.search(text, words.end(), found.start())):
             yield found
+
+
+def _stops(other: re.Pattern[str], text: str, start: int) -> list[re.Match[str]]:
+    found = (pattern.search(text, start, start + _REACH) for pattern in (other, _STOP))
+    return [one for one in found if one is not None]
 
 
 def _unknown(text: str) -> int | None:

@@ -135,7 +135,13 @@ def unknown_people(group: dict[str, PublishedTable]) -> Iterator[SummaryFinding]
 
 
 def groups_of(tables: Sequence[PublishedTable]) -> list[dict[str, PublishedTable]]:
-    """Put tables of the same people together: one kind, one place, and no family twice."""
+    """Put tables of the same people together: one kind, one place, and no family twice.
+
+    Where no family is there twice, what is over the tables (as the names of sheets) tells families and no places.
+    """
+    known = [table for table in tables if table.family is not None]
+    if len({table.kind for table in known}) == 1 and len({table.family for table in known}) == len(known):
+        return [{str(table.family): table for table in known}]
     open_: dict[tuple[str, str], dict[str, PublishedTable]] = {}
     groups: list[dict[str, PublishedTable]] = []
     for table in tables:
@@ -189,6 +195,27 @@ def selected_alike(
                     recomputed=str(also),
                     message=f"of {people} people here {selected} are selected, of {others} in table {other.name} "
                     f"{also}: more apart than people of unknown category can be",
+                )
+
+
+def people_alike(group: dict[str, PublishedTable], policy: Policy, unknown: int) -> Iterator[SummaryFinding]:
+    """Yield tables of one attribute each that hold so different numbers of people that they are of other people."""
+    sums: list[tuple[PublishedTable, int]] = []
+    for table in group.values():
+        counts = [row.cell("applicants").count for row in table.of("category")]
+        if len(policy.family(str(table.family)).attributes) == 1 and counts and None not in counts:
+            sums.append((table, sum(n or 0 for n in counts)))
+    for number, (table, people) in enumerate(sums):
+        for other, others in sums[:number]:
+            if abs(people - others) - unknown > policy.exclusion.share * max(people, others):
+                yield SummaryFinding(
+                    id="tables_do_not_add_up",
+                    table=table.name,
+                    column=table.headers["applicants"],
+                    printed=str(people),
+                    recomputed=str(others),
+                    message=f"table {other.name} holds {others} people: more apart than people of unknown category "
+                    "and small categories can be",
                 )
 
 

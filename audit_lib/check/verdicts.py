@@ -101,7 +101,12 @@ _MADE_UP: Final = tuple(
         r"(?:\w+ )?(?:illustrative|fictional|hypothetical|fictitious)\b",
         rf"\b(?:drew|picked|assigned|sampled|chose|generated|created|produced) (?:\w+ ){{0,2}}{_SCORES} "
         rf"(?:\w+ ){{0,3}}{_CHANCE}",
-        rf"\b(?:placeholder|fictitious|made-up|dummy|mock|fake|invented|simulated) {_SCORES}",
+        rf"\b(?:placeholder|stand-in|fictitious|made-up|dummy|mock|fake|invented|fabricated|simulated|synthetic|"
+        rf"artificial|hypothetical) {_SCORES}",
+        rf"\b{_SCORES} (?:was|were|are|is) (?:(?:only|just|merely|mere) )?(?:placeholders?|stand-ins?|dumm(?:y|ies)|"
+        r"mock-ups?|inventions?|fakes?)\b",
+        rf"\b{_SCORES} [^.;]{{0,40}}\b(?:instead|in place|in lieu) of (?:the |our |its )?"
+        rf"(?:{_TOOL}(?:'s)?|actual|real)\b",
     )
 )
 
