@@ -13,7 +13,7 @@ from audit_lib.check.grids import Grid, PublishedFile, even
 from audit_lib.check.headers import has_header
 from audit_lib.check.own_pdf import own_pdf
 from audit_lib.check.page_text import paragraphs
-from audit_lib.check.pdf_cells import cell_texts, runs_of
+from audit_lib.check.pdf_cells import cell_texts, drawn_words
 from audit_lib.check.pdf_characters import plain_page
 from audit_lib.check.pdf_layout import NOT_RULED, layout_grids
 from audit_lib.check.pdf_lines import lines_of
@@ -72,7 +72,7 @@ def pdf_document(content: bytes, path: Path) -> PublishedFile:
             grids, rests = _ruled(pages)
             if grids is None or any(map(_is_shaded, grids)) or not any(map(has_header, grids)):
                 grids, rests = [], pages
-            words = [[*_drawn_words(page), *scanned.get(i, [])] for i, page in enumerate(rests)]
+            words = [[*_placed_words(page), *scanned.get(i, [])] for i, page in enumerate(rests)]
             unsure = UNSURE if scanned else NOT_RULED
             unruled = list(layout_grids(lines_of(words), unsure))
             grids += unruled
@@ -102,9 +102,9 @@ def _words(page: Any) -> list[Any]:
     return list(page.dedupe_chars().extract_words(extra_attrs=["size"], x_tolerance_ratio=_SPACE))
 
 
-def _drawn_words(page: Any) -> list[Any]:
+def _placed_words(page: Any) -> list[Any]:
     """Words of a page as they were drawn: where two lie over each other, neither has letters of the other."""
-    return [word for run in runs_of(page.dedupe_chars().chars) for word in run.as_words()]
+    return [word for words in drawn_words(page.dedupe_chars().chars) for word in words.as_words()]
 
 
 def _name_encodings(document: Any) -> None:
@@ -136,9 +136,9 @@ def _ruled(pages: Sequence[Any]) -> tuple[list[Grid] | None, list[Any]]:
     rests: list[Any] = []
     for page in pages:
         boxes: list[tuple[float, float, float, float]] = []
-        runs = runs_of(page.dedupe_chars().chars)
+        drawn = drawn_words(page.dedupe_chars().chars)
         for table in page.find_tables({"explicit_horizontal_lines": _open_ends(page)}):
-            rows = _merged(_filled_rows(cell_texts(table, runs)))
+            rows = _merged(_filled_rows(cell_texts(table, drawn)))
             if not rows:
                 continue
             if _is_open(page, table):
