@@ -21,7 +21,7 @@ from audit_lib.documents.estimates import limits
 from audit_lib.errors import EvidenceError, InputError
 from audit_lib.measure.rows.split_columns import CLASSIFICATION
 from audit_lib.policies.fields import FieldCheck
-from audit_lib.report.content import Content, gather
+from audit_lib.report.content import Content
 from audit_lib.report.document import field_checks
 from audit_lib.report.duty_status import duty_status
 from audit_lib.report.exact_tables import ExactRow, ExactTable
@@ -31,7 +31,7 @@ from audit_lib.report.verdict_words import shown_verdict
 from audit_lib.results import Interval
 from audit_lib.run import Run
 from audit_lib.signoff import SignOff, read_sign_offs, verify_sign_offs
-from audit_lib.signoff.signed_report import last_signature
+from audit_lib.signoff.rejection_file import content_now
 
 NAMESPACE: Final = "urn:audit-lib:oscal"
 _STATE: Final = {"computed": "satisfied", "missing": "not-satisfied", "not met": "not-satisfied"}
@@ -67,11 +67,13 @@ def _document(run: Run, oscal_version: str) -> dict[str, Any]:
         raise EvidenceError(
             f"{run.uri}: its sign-offs do not verify, so nothing is exported:\n{checked.summary()}"
         )
-    content, manifest = gather(run, (), last_signature(run)), run.stage("evidence").read("manifest.json")
+    content, manifest = content_now(run), run.stage("evidence").read("manifest.json")
     fields = field_checks(content)
     signed = read_sign_offs(run)
     sealed = run.stage("evidence").success().finished
     changed = max([sealed, *(one.signed_at for one in signed)])
+    if content.rejected is not None:
+        changed = max(changed, content.rejected.rejected_at)
     ids = _Ids(run)
     classes = [table for table in content.by_stratum if CLASSIFICATION in table.stratum]
     seen = [
@@ -90,7 +92,7 @@ def _document(run: Run, oscal_version: str) -> dict[str, Any]:
             "provenance": content.provenance,
             "spec-digest": run.key.spec_digest,
             "manifest-sha256": sha256(manifest),
-            "status": "signed" if signed else "not signed",
+            "status": "rejected" if content.rejected else "signed" if signed else "not signed",
         }),
         "reviewed-controls": _reviewed(content, fields),
     }  # fmt: skip

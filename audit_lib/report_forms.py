@@ -15,9 +15,8 @@ from typing import Final, get_args
 from audit_lib.canonical import sha256
 from audit_lib.errors import InputError
 from audit_lib.report.blocks import Page, code, filled, text
-from audit_lib.report.content import Content, gather
+from audit_lib.report.content import Content
 from audit_lib.report.document import document_bytes
-from audit_lib.report.earlier import earlier_audits
 from audit_lib.report.html import render_html
 from audit_lib.report.page import make_page, page_in
 from audit_lib.report.readings import ReadingForm, readings
@@ -26,7 +25,7 @@ from audit_lib.report.tables import answers_csv, csv_bytes, estimates_csv, table
 from audit_lib.report.under_pack import content_under
 from audit_lib.run import Run
 from audit_lib.signoff.archived_report import require_report
-from audit_lib.signoff.signed_report import last_signature
+from audit_lib.signoff.rejection_file import content_now
 from audit_lib.translation import speaking, t
 
 FORMS: Final = ("html", "pdf", "json", "csv", "oscal", "card")
@@ -73,7 +72,7 @@ def report_forms(
     if policy is not None:
         content = content_under(run, policy)
     else:
-        content = gather(run, earlier_audits(run), last_signature(run))
+        content = content_now(run)
         content = replace(content, inputs={**content.inputs, _MANIFEST: manifest})
     languages = ("en", *run.spec.report.languages) if language is None else (language,)
     made: dict[str, bytes] = {}

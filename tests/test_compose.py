@@ -98,20 +98,48 @@ def test_the_image_is_built_from_the_lock(compose: dict[str, Any]) -> None:
     assert "weasyprint==" in (REPOSITORY / "requirements.lock").read_text(encoding="utf-8")
 
 
-def test_whoever_signs_has_a_login_and_the_service_a_key(compose: dict[str, Any]) -> None:
-    scheduler = compose["services"]["scheduler"]
-    assert "${AIRFLOW_USERS" in scheduler["environment"]["AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_USERS"]
-    init = compose["services"]["init"]
+def test_whoever_signs_has_a_login_and_a_key_of_their_own(compose: dict[str, Any]) -> None:
+    scheduler, init = compose["services"]["scheduler"], compose["services"]["init"]
+    users = scheduler["environment"]["AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_USERS"]
+    assert re.search(r"admin:admin,\$\{AIRFLOW_USERS:\?", users)
+    assert init["environment"]["AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_USERS"] == users
+    assert scheduler["environment"]["AUDIT_AUDITORS"].startswith("${AUDIT_AUDITORS:?")
+    assert init["environment"]["AUDIT_AUDITORS"] == scheduler["environment"]["AUDIT_AUDITORS"]
+    folder = re.search(r"auditor_keys\.py (\S+)", init["command"][2])[1]
+    assert scheduler["environment"]["AUDIT_SIGNING_KEY"] == f"${{AUDIT_SIGNING_KEY:-{folder}}}"
     assert "tools/logins.py" in init["command"][2] and "auth:/opt/airflow/auth" in init["volumes"]
-    assert "keys:/opt/audit/keys:ro" in scheduler["volumes"]
+    assert "keys:/opt/audit/keys:ro" in scheduler["volumes"] and "keys:/opt/audit/keys" in init["volumes"]
     made = compose["services"]["keygen"]
     assert made["volumes"] == ["keys:/opt/audit/keys"]
-    path = made["command"].split()[-1]
-    assert path in EXAMPLE and "#AUDIT_SIGNING_KEY=" in EXAMPLE
-    assert "#AUDIT_SIGNER=file:/opt/audit/keys/" in EXAMPLE and "#AUDIT_TIMESTAMP_URL=" in EXAMPLE
-    named = re.search(r"^#AIRFLOW_USERS=(.+)$", EXAMPLE, re.M)[1]
-    auditors = re.search(r"^#AUDIT_AUDITORS=(.+)$", EXAMPLE, re.M)[1]
-    assert {entry.split(":")[0] for entry in named.split(",")} >= set(auditors.split(","))
+    assert (
+        f"#AUDIT_SIGNER=file:{made['command'].split()[-1]}" in EXAMPLE and "#AUDIT_TIMESTAMP_URL=" in EXAMPLE
+    )
+
+
+def test_each_auditor_gets_a_key_and_keeps_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "auditors"
+
+    def made(auditors: str, users: str = "admin:admin,ada:user,grace:op,eve:viewer") -> str:
+        monkeypatch.setenv("AUDIT_AUDITORS", auditors)
+        monkeypatch.setenv("AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_USERS", users)
+        done = subprocess.run(
+            [sys.executable, REPOSITORY / "tools/auditor_keys.py", folder],
+            check=False,
+            capture_output=True,
+            text=True,
+        )
+        return done.stderr if done.returncode else ""
+
+    assert made("ada") == ""
+    first = (folder / "ada.key").read_bytes()
+    assert (folder / "ada.key").stat().st_mode & 0o777 == 0o600
+    assert made("ada, grace") == ""
+    assert (folder / "ada.key").read_bytes() == first != (folder / "grace.key").read_bytes()
+    assert {path.name for path in folder.glob("*.pub")} == {"ada.key.pub", "grace.key.pub"}
+    assert "bob: has no login" in made("ada,bob")
+    assert "eve: a viewer cannot answer" in made("eve")
+    assert "names nobody" in made(" , ")
+    assert "a login has letters" in made("../ada", "admin:admin,../ada:user")
 
 
 def test_logins_are_kept_made_and_dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

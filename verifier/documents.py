@@ -179,6 +179,37 @@ sign_off: Kind = (
 )
 """The payload of ``signoff/<number>/statement.dsse.json``."""
 
+rejection: Kind = (
+    s.fields(
+        {
+            "_type": s.one_of("https://in-toto.io/Statement/v1"),
+            "subject": s.listing(
+                s.fields(
+                    {"name": s.one_of("evidence/manifest.json"), "digest": s.fields({"sha256": s.SHA256})}
+                ),
+                1,
+            ),
+            "predicateType": s.one_of("urn:audit-lib:rejection:1"),
+            "predicate": s.fields(
+                {
+                    "audit": s.ANY,
+                    "window": s.ANY,
+                    "spec_digest": s.SHA256,
+                    "policy": s.fields({"name": s.ANY, "version": s.ANY}),
+                    "auditor": s.ANY,
+                    "organisation": s.ANY,
+                    "reason": s.ANY,
+                    "signer": s.one_of("auditor", "service"),
+                    "account": s.nullable(s.ANY),
+                    "rejected_at": s.moment,
+                }
+            ),
+        }
+    ),
+    canonical,
+)
+"""The payload of ``rejection/statement.dsse.json``."""
+
 journal_entry: Kind = (
     s.fields(
         {
@@ -189,7 +220,9 @@ journal_entry: Kind = (
             "window": s.ANY,
             "run": s.text(r"[0-9a-f]{16}"),
             "attempt": s.whole(),
-            "event": s.one_of("planned", "asked", "completed", "failed", "abandoned", "signed", "superseded"),
+            "event": s.one_of(
+                "planned", "asked", "completed", "failed", "abandoned", "signed", "rejected", "superseded"
+            ),
             "at": s.instant,
         },
         {"outcome": s.ANY, "sealed_sha256": s.SHA256},

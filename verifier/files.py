@@ -18,7 +18,7 @@ SEALED = ("plan", "sample", "variants", "scores", "validation", "metrics", "repo
 SUCCESS, STARTED, MANIFEST = "_SUCCESS", "_STARTED", "evidence/manifest.json"
 _NUMBERED = ("scores/", "signoff/", "attempts/")
 _ATTEMPT = re.compile(r"attempts/([1-9][0-9]{0,8})/(_STARTED|manifest\.json|_SUCCESS)")
-_SIGNED = re.compile(r"signoff/[1-9][0-9]*/.+")
+_SIGNED = re.compile(r"signoff/[1-9][0-9]*/.+|rejection/[^/]+")
 _CHECKED_ELSEWHERE = re.compile(
     r"signatures/(?:plan|result)\.(?:dsse\.json|pub|tsr|sigstore\.json|receipt\.cbor)|journal\.jsonl|privacy\.json|store/lock\.json"
 )
@@ -27,6 +27,7 @@ _COUNTS = {
     "evidence": {"artefacts", "bytes"},
     "monitor": {"compared", "exceeding"},
     "signoff": {"statements"},
+    "rejection": {"statements"},
     "attempts": {"artefacts"},
 }
 
@@ -364,7 +365,7 @@ def _check_left(files: Files, record: dict[str, Any]) -> None:
         folder = path.split("/")[0]
         if folder in SEALED and path not in listed:
             files.verdict.find("extra", path, f"the record of attempt {record['number']} does not list it")
-        elif folder in ("evidence", "monitor", "signoff"):
+        elif folder in ("evidence", "monitor", "signoff", "rejection"):
             files.verdict.find("extra", path, "a run whose last attempt failed has no such file")
         elif folder != "attempts" and folder not in SEALED:
             _check_stray(files, path)

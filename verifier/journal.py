@@ -21,7 +21,9 @@ _SKEW = timedelta(minutes=5)
 _FAILURES = ("failed", "abandoned")
 """An attempt whose record was sealed while the journal could not be reached is entered as abandoned by the next one."""
 _STATEMENT = "statement.dsse.json"
-_GONE = "the statement {} was signed, says entry {} of the journal, and is gone"
+_ANSWERS = {"signed": "signoff", "rejected": "rejection"}
+"""What an auditor did -> the folder of the statement."""
+_GONE = "the statement {} was {}, says entry {} of the journal, and is gone"
 _ENDS = ("completed", "failed", "abandoned")
 
 
@@ -211,13 +213,17 @@ def _check_own(files: Files, own: Sequence[dict[str, Any]], where: str) -> None:
         if path.endswith("/manifest.json") and path not in entered:
             what = "is the record of a failed attempt whose end was never entered in the journal"
             find("journal", path, what)
-    statements = [files.digests[path] for path in files.below("signoff") if path.endswith(f"/{_STATEMENT}")]
     for one in own:
         if one["event"] in ("planned", "asked") or "sealed_sha256" not in one:
             continue
-        if one["event"] == "signed":
+        if one["event"] in _ANSWERS:
+            folder = _ANSWERS[one["event"]]
+            statements = [
+                files.digests[path] for path in files.below(folder) if path.endswith(f"/{_STATEMENT}")
+            ]
             if one["sealed_sha256"] not in statements:
-                find("journal", "signoff", _GONE.format(one["sealed_sha256"], one["number"]))
+                what = "signed" if one["event"] == "signed" else "made to reject the run"
+                find("journal", folder, _GONE.format(one["sealed_sha256"], what, one["number"]))
             continue
         path = MANIFEST if _is_sealing(one) else f"attempts/{one['attempt']}/manifest.json"
         if path not in files:
@@ -241,7 +247,7 @@ def _check_others(
     if not os.path.isdir(os.path.join(store, identity["window"], identity["spec_digest"][:16])):
         return
     for one in others:
-        if one["event"] in ("planned", "asked", "signed") or "sealed_sha256" not in one:
+        if one["event"] in ("planned", "asked", *_ANSWERS) or "sealed_sha256" not in one:
             continue
         name = MANIFEST if _is_sealing(one) else f"attempts/{one['attempt']}/manifest.json"
         path = os.path.join(store, one["window"], one["run"], *name.split("/"))
@@ -263,7 +269,7 @@ def _attempts(window: Sequence[dict[str, Any]]) -> str:
     """Count what became of the attempts on a window."""
     ends: dict[tuple[str, int], str] = {}
     for one in window:
-        if one["event"] not in ("signed", "superseded"):
+        if one["event"] not in (*_ANSWERS, "superseded"):
             attempt = (one["run"], one["attempt"])
             ends[attempt] = one["event"] if one["event"] in _ENDS else ends.get(attempt, "without an end")
     said = list(ends.values())

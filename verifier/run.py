@@ -11,6 +11,7 @@ from verifier.files import MANIFEST, SEALED, SUCCESS, Files, check_files, stage_
 from verifier.findings import Verdict
 from verifier.journal import check_journal
 from verifier.recount import recount
+from verifier.rejection import check_rejection
 from verifier.report_tables import check_report
 from verifier.shapes import instant, instant_of
 from verifier.sign_offs import check_sign_offs
@@ -74,6 +75,7 @@ def _check_given(files: Files, identity: dict[str, str], given: Given, *, sealed
     check_journal(files, identity, given.journal, heads, required=required)
     if sealed:
         check_sign_offs(files, identity, trust, given.now)
+        check_rejection(files, identity, trust, given.now)
 
 
 def _identity(files: Files, manifest: dict[str, Any] | None) -> dict[str, str] | None:

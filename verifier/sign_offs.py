@@ -101,7 +101,7 @@ def _check(
     if said["policy"] != policy:
         raise OddError("was made under another policy than the run's")
     _check_facts(files, where)
-    _check_believed(files, where, key.key_id, at, trust)
+    check_believed(files, where, key.key_id, at, trust)
     if at > now:
         files.verdict.notes.append(
             f"{where}: says that it was signed {at}, which is after this machine's clock"
@@ -181,7 +181,8 @@ def _facts(document: Any) -> Any:
     return {name: value for name, value in document.items() if name not in _OF_THE_SIGNATURE}
 
 
-def _check_believed(files: Files, where: str, key_id: str, at: datetime, trust: Trust) -> None:
+def check_believed(files: Files, where: str, key_id: str, at: datetime, trust: Trust) -> None:
+    """Find a key that is none of those given, or that the trust file does not believe."""
     find = files.verdict.find
     if trust.auditors and key_id not in trust.auditors:
         find("sign-off", where, f"signed with key {key_id[:16]}, which is none of the keys given")

@@ -59,7 +59,7 @@ def check_failed_files(work: Work, record: FailedAttempt) -> None:
         folder = path.split("/")[0]
         if (folder in SEALED or path == STORE_LOCK) and path not in listed:
             work.find("extra", path, f"the record of attempt {record.number} does not list it")
-        elif folder in ("evidence", "monitor", "signoff"):
+        elif folder in ("evidence", "monitor", "signoff", "rejection"):
             work.find("extra", path, "a run whose last attempt failed has no such file")
         elif folder != FOLDER and folder not in SEALED:
             note_or_find_stray(work, path)

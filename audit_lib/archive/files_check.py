@@ -31,8 +31,8 @@ from audit_lib.run import SUCCESS
 
 _UNSEALED: Final = ("evidence", "monitor")
 _ATTEMPTS: Final = "attempts"
-_SIGNED: Final = re.compile(r"signoff/[1-9][0-9]*/.+")
-"""Files of sign-offs, which are checked with those; one that was killed may have left some."""
+_SIGNED: Final = re.compile(r"signoff/[1-9][0-9]*/.+|rejection/[^/]+")
+"""Files of sign-offs and of a rejection, which are checked with those; one that was killed may have left some."""
 _SIGNATURES: Final = re.compile(
     r"signatures/(?:plan|result)\.(?:dsse\.json|pub|tsr|sigstore\.json|receipt\.cbor)|journal\.jsonl"
 )
@@ -43,6 +43,7 @@ _COUNTS: Final = {
     "evidence": {"artefacts", "bytes"},
     "monitor": {"compared", "exceeding"},
     "signoff": {"statements"},
+    "rejection": {"statements"},
     "attempts": {"artefacts"},
 }
 """Counts of the records that are not computed again."""

@@ -89,6 +89,8 @@ class Verification:
         A line a sign-off that was checked: who signed, when, and with which key; or that nobody did.
     keys : tuple of str
         Id of the key of each.
+    rejected : bool
+        Whether an auditor rejected the run; `signed` says who, when and why.
     run_signatures : tuple of str
         What of the run its own key signed, when, and what nobody can know without a trust file.
     """
@@ -114,6 +116,7 @@ class Verification:
     notes: tuple[str, ...] = ()
     signed: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()
+    rejected: bool = False
     run_signatures: tuple[str, ...] = ()
 
     @property
@@ -136,6 +139,8 @@ class Verification:
         """Return the result as text for a terminal."""
         number = len(self.findings)
         held = "VERIFIED, no sign-off" if self.signed and not self.keys else "VERIFIED"
+        if self.rejected:
+            held = "VERIFIED, rejected by its auditor"
         if self.not_computed:
             held = "NOTHING COMPUTED AGAIN, and the files are those that were sealed"
         elif self.failed:

@@ -274,6 +274,22 @@ def _show(options: argparse.Namespace) -> int:
     return 0
 
 
+def _answer(run: Run) -> str:
+    """Return what an auditor answered, in their words; that a signature holds is for `audit verify`."""
+    from audit_lib.plain_text import quoted
+    from audit_lib.signoff import read_rejection, read_sign_offs
+
+    rejection, signed = read_rejection(run), read_sign_offs(run)
+    if rejection is not None:
+        said, when = rejection.predicate, f"{rejection.rejected_at:%Y-%m-%d}"
+        who = f"{quoted(said.auditor)}, {quoted(said.organisation)}"
+        return f"REJECTED by {who}, on {when}: {quoted(said.reason)}"
+    if signed:
+        last, when = signed[-1].predicate, f"{signed[-1].signed_at:%Y-%m-%d}"
+        return f"signed by {quoted(last.auditor)}, {quoted(last.organisation)}, on {when}"
+    return "not signed: no auditor has answered"
+
+
 def _print_run(run: Run) -> None:
     from audit_lib.documents.metrics import read_metrics
     from audit_lib.policies import policy_of
@@ -290,5 +306,6 @@ def _print_run(run: Run) -> None:
         print(
             "\nnot recomputable here: rows were withheld or erased, or no keys are here; `audit verify` counts them"
         )
-    print(f"\nreport    {run.uri}/report/report.html")
+    print(f"\nanswer    {_answer(run)}")
+    print(f"report    {run.uri}/report/report.html")
     print(f"evidence  audit verify {run.uri}")

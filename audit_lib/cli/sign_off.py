@@ -1,4 +1,4 @@
-"""Commands of those who sign and publish: ``audit keygen | sign | publish | oscal``."""
+"""Commands of those who sign and publish: ``audit keygen | sign | reject | publish | oscal``."""
 
 from __future__ import annotations
 
@@ -53,6 +53,20 @@ def add_commands(command: AddCommand) -> None:
         "--corrects", metavar="RUN", help="URI of the signed run that this one takes the place of"
     )
     store_option(sign)
+
+    no = command(
+        "reject",
+        _reject,
+        "Reject a sealed run, as its auditor",
+        "Adds your signed rejection with its reason. It stands for good: nobody can sign the run any more, and every "
+        "page of it says so.",
+    )
+    no.add_argument("run", help="URI of a sealed run, or the name of an audit in the store (its latest run)")
+    no.add_argument("--key", required=True, help="your private key (`audit keygen`)")
+    no.add_argument("--auditor", required=True, help="your full name")
+    no.add_argument("--organisation", required=True, help="your organisation")
+    no.add_argument("--reason", required=True, help="why, printed wherever the run is shown")
+    store_option(no)
 
     site = command(
         "publish",
@@ -132,6 +146,18 @@ def _sign(options: argparse.Namespace) -> int:
     print(f"signed    {run.uri}")
     print(f"statement {made.digest}")
     print(f"report    {made.folder.store.uri(made.folder.prefix)}/report.html")
+    print("next      audit publish, and send the statement's digest to the employer")
+    return 0
+
+
+def _reject(options: argparse.Namespace) -> int:
+    from audit_lib.signoff import RejectionAnswers, load_private_key, reject
+
+    run: Run = find_run(options.run, options.store, notify)
+    said = RejectionAnswers(auditor=options.auditor, organisation=options.organisation, reason=options.reason)
+    made = reject(run, said, load_private_key(Path(options.key)))
+    print(f"rejected  {run.uri}")
+    print(f"statement {made.digest}")
     print("next      audit publish, and send the statement's digest to the employer")
     return 0
 

@@ -15,7 +15,9 @@ from audit_lib.typed_json import OPTIONAL, Typed
 
 JOURNAL_SCHEMA: Final = "audit-journal/1"
 JOURNAL_AT_PLAN_SCHEMA: Final = "audit-journal-at-plan/1"
-JournalEvent = Literal["planned", "asked", "completed", "failed", "abandoned", "signed", "superseded"]
+JournalEvent = Literal[
+    "planned", "asked", "completed", "failed", "abandoned", "signed", "rejected", "superseded"
+]
 ENDS: Final[tuple[JournalEvent, ...]] = ("completed", "failed", "abandoned")
 
 
@@ -37,7 +39,7 @@ class JournalEntry(Typed):
     outcome: str | None = field(default=None, metadata=OPTIONAL)
     """Of what was sealed."""
     sealed_sha256: Sha256 | None = field(default=None, metadata=OPTIONAL)
-    """Of the plan's record at plan time, of the manifest at the end, and of an auditor's statement."""
+    """Of the plan's record at plan time, of the manifest at the end, and of an auditor's answer."""
     at: Instant
 
 
@@ -78,7 +80,7 @@ def attempts_among(entries: Iterable[JournalEntry]) -> list[EnteredAttempt]:
     for one in entries:
         if one.event == "superseded":
             superseded.add((one.window, one.run))
-        elif one.event != "signed":
+        elif one.event not in ("signed", "rejected"):
             by_attempt.setdefault((one.window, one.run, one.attempt), []).append(one)
     found = []
     for (window, run, _), own in by_attempt.items():

@@ -34,6 +34,7 @@ class LatestReport(Typed):
     run: str
     sign_offs: Count
     signed_by: str | None
+    rejected_by: str | None
     audited: str | None
     """Day of the audit; null where nobody may rely on it as one: see `why_no_audit`."""
     no_use_after: str | None

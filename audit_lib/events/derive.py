@@ -135,6 +135,8 @@ def how_it_ended(event: Event, facts: AuditFacts) -> tuple[bool, str]:
         return True, "the run verifies again"
     if event.kind == "sign_off_due":
         signed = event.subject in _signed(facts)
+        if any(one.prefix == event.subject and one.rejected for one in facts.begun):
+            return False, "its auditor rejected it"
         return signed, "it was signed" if signed else "a later run is waiting for its sign-off now"
     if event.kind == "validity_ending":
         last = _last_day(facts)
@@ -307,7 +309,7 @@ def _sign_off(facts: AuditFacts) -> Iterator[Event]:
     latest = max(complete, key=lambda one: (one.window.end, one.window.start, one.prefix))
     sealed = StageFolder(facts.store, f"{latest.prefix}/evidence").success().finished
     due = sealed + timedelta(days=facts.policy.sign_off_days)
-    if facts.at >= due and latest.prefix not in _signed(facts):
+    if facts.at >= due and not (latest.signed or latest.rejected):
         yield _event(
             facts,
             "sign_off_due",

@@ -33,13 +33,14 @@ from audit_lib.policies.contradictions import contradictions
 from audit_lib.policies.timeline import Timeline, timeline_of
 from audit_lib.report.exact_tables import ExactRow, ExactTable, in_words, read_table
 from audit_lib.report.plan_signature import PlanSignature, read_plan_signature
+from audit_lib.report.rejected import RejectedBy
 from audit_lib.report.signature import Signature
 from audit_lib.report.store_lock import read_store_lock
 from audit_lib.report.suppress import StratumCell, masked, printable, redacted_sample, redacted_validation
 from audit_lib.results import Estimate
 from audit_lib.run import SUCCESS, Run, RunKey
 from audit_lib.spec import AuditSpec, Provenance
-from audit_lib.translation import mark
+from audit_lib.translation import mark, t
 from audit_lib.typed_json import decode
 
 __all__ = ["Content", "ExactRow", "ExactTable", "gather", "in_words", "read_table"]
@@ -73,6 +74,7 @@ class Content:
     earlier: tuple[EarlierAudit, ...]
     hidden: frozenset[StratumCell]
     signature: Signature | None = None
+    rejected: RejectedBy | None = None
     plan_signature: PlanSignature | None = None
     journal: JournalAtPlan | None = None
     """None where the plan did not archive it, as before there was a journal."""
@@ -166,6 +168,8 @@ class Content:
     @property
     def why_no_audit(self) -> str | None:
         """Why its law does not call this an audit, such as that nobody signed it; None where it does."""
+        if self.rejected is not None:
+            return t("its auditor rejected it on {day}", day=f"{self.rejected.rejected_at:%Y-%m-%d}")
         organisation = None if self.signature is None else self.signature.organisation
         return why_no_audit(self.timeline, organisation, self.attested)
 

@@ -20,6 +20,7 @@ from audit_lib.report.sections.metric_estimates import metric_estimates
 from audit_lib.report.sections.other_rate_tables import other_rate_tables
 from audit_lib.report.sections.pairwise_answers import pairwise_answers
 from audit_lib.report.sections.periods import periods
+from audit_lib.report.sections.rejection import rejection
 from audit_lib.report.sections.signature import signature
 from audit_lib.report.sections.statutory import statutory, strata
 from audit_lib.report.sections.subgroup_aucs import subgroup_aucs
@@ -53,6 +54,7 @@ def make_page(content: Content) -> Page:
         *statutory(content),
         strata(content),
         signature(content),
+        rejection(content),
         summary(content),
         what_was_audited(content),
         checklist(content),
@@ -102,6 +104,10 @@ def make_page(content: Content) -> Page:
 
 
 def _auditor(content: Content) -> str:
+    if (said := content.rejected) is not None:
+        return t(
+            "{auditor}, {organisation}: rejected it", auditor=said.auditor, organisation=said.organisation
+        )
     if content.signature is not None:
         return f"{content.signature.auditor}, {content.signature.organisation}"
     named = content.spec.report.auditor
@@ -109,12 +115,14 @@ def _auditor(content: Content) -> str:
 
 
 def _badges(content: Content) -> list[tuple[str, Tone]]:
-    signed = content.signature
-    badges: list[tuple[str, Tone]] = [
-        (t("Not signed"), "flag")
-        if signed is None
-        else (t("Signed {day}", day=f"{signed.signed_at:%Y-%m-%d}"), "plain")
-    ]
+    signed, rejected = content.signature, content.rejected
+    badges: list[tuple[str, Tone]] = []
+    if rejected is not None:
+        badges.append((t("Rejected {day}", day=f"{rejected.rejected_at:%Y-%m-%d}"), "flag"))
+    elif signed is None:
+        badges.append((t("Not signed"), "flag"))
+    else:
+        badges.append((t("Signed {day}", day=f"{signed.signed_at:%Y-%m-%d}"), "plain"))
     if content.is_experiment:
         badges.append((t("Experiment"), "plain"))
     if not content.spec.model.valid_judge:

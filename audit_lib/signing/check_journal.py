@@ -27,7 +27,8 @@ _SKEW: Final = timedelta(minutes=5)
 """By which clocks of machines may differ."""
 _FAILURES: Final = ("failed", "abandoned")
 """An attempt whose record was sealed while the journal could not be reached is entered as abandoned by the next one."""
-_SIGN_OFFS: Final = "signoff"
+_ANSWERS: Final = {"signed": "signoff", "rejected": "rejection"}
+"""What an auditor did -> the folder of the statement."""
 _STATEMENT: Final = "statement.dsse.json"
 
 
@@ -239,8 +240,8 @@ def _check_sealed(
     for one in entries:
         if one.sealed_sha256 is None or one.event == "planned":
             continue
-        if one.event == "signed":
-            _check_signed(store, one, prefix, found)
+        if one.event in _ANSWERS:
+            _check_answer(store, one, prefix, found)
             continue
         file = f"evidence/{MANIFEST}" if _is_sealing(one) else f"attempts/{one.attempt}/{MANIFEST}"
         path = f"{f'{one.audit}/{one.window}/{one.run}' if prefix is None else prefix}/{file}".lstrip("/")
@@ -255,13 +256,14 @@ def _check_sealed(
             )
 
 
-def _check_signed(store: Store, entry: JournalEntry, prefix: str | None, found: RunSignatures) -> None:
-    """An auditor's statement that was entered must lie there: without it an earlier one would look like the last."""
+def _check_answer(store: Store, entry: JournalEntry, prefix: str | None, found: RunSignatures) -> None:
+    """An auditor's statement that was entered must lie there: without it an earlier one, or none, would be the last."""
     run = f"{entry.audit}/{entry.window}/{entry.run}" if prefix is None else prefix
-    folder = f"{run}/{_SIGN_OFFS}".lstrip("/")
+    folder = f"{run}/{_ANSWERS[entry.event]}".lstrip("/")
     statements = [path for path in store.list(folder) if path.endswith(f"/{_STATEMENT}")]
     if entry.sealed_sha256 not in (_digest(store, path) for path in statements):
-        what = f"the statement {entry.sealed_sha256} was signed, says entry {entry.number} of the journal, and is gone"
+        done = "signed" if entry.event == "signed" else "made to reject the run"
+        what = f"the statement {entry.sealed_sha256} was {done}, says entry {entry.number} of the journal, and is gone"
         found.find(folder, what, "journal")
 
 

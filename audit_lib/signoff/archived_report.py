@@ -13,6 +13,7 @@ from audit_lib.report.html import render_html
 from audit_lib.report.page import make_page, page_in
 from audit_lib.report.pdf import render_pdf
 from audit_lib.run import Run
+from audit_lib.signoff.rejection_file import content_now, read_rejection
 from audit_lib.signoff.sign_off_files import read_sign_offs
 from audit_lib.signoff.signed_report import last_signature
 from audit_lib.signoff.verification import verify_signed
@@ -24,8 +25,9 @@ FORMS: Final = {"html": "report.html", "pdf": "report.pdf", "json": "report.json
 def archived_report(run: Run, form: str, language: str = "en") -> bytes:
     """Return the report of a sealed run in one form; of a signed run, the last signed report.
 
-    What lies in the run is given as it is. A PDF or a language that is not there is set from the run's artefacts, if
-    the English page that they make here is the archived one.
+    What lies in the run is given as it is. The page of a rejected run says so, and is set anew. It, a PDF or a
+    language that is not there is set from the run's artefacts, if the English page that they make here is the archived
+    one.
 
     Parameters
     ----------
@@ -54,7 +56,9 @@ def archived_report(run: Run, form: str, language: str = "en") -> bytes:
     signed = read_sign_offs(run)
     folder = signed[-1].folder if signed else run.stage("report")
     if name in folder.success().artefacts:
-        return folder.read(name)
+        archived = folder.read(name)
+        if form in ("json", "csv") or read_rejection(run) is None:
+            return archived
     content = gather(run, earlier_audits(run), last_signature(run))
     page = make_page(content)
     difference = compare("report.html", folder.read("report.html"), render_html(page))
@@ -63,6 +67,8 @@ def archived_report(run: Run, form: str, language: str = "en") -> bytes:
             f"{run.uri}: this version of audit_lib makes another page than the archived one, so its {name} would not "
             f"be that report: {'; '.join(difference.exceeds)}. Use the version that made it"
         )
+    content = content_now(run)
+    page = make_page(content)
     if language != "en":
         page, untranslated = page_in(language, content)
         if untranslated:

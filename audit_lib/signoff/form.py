@@ -95,13 +95,14 @@ def form_of(run: Run, site: str = "") -> Form:
         "",
         f"    audit verify {run.uri}",
         "",
-        "Approving signs the digest of its manifest, with the key of this service, in your name. "
+        "Approving signs the digest of its manifest in your name, with the key that this service keeps for it. "
         + (
             "Tick every attestation that you make; without all of them nothing is signed. "
             if asked
             else f"{_plain(policy.short_law)} asks for no attestation. "
         )
-        + 'Rejecting leaves the report marked "not signed".',
+        + "To reject, write the reason: it is signed with your name, kept beside the run and shown wherever the run is "
+        "shown, and nobody can sign the run any more.",
     ]
     title = readable(" ".join(run.spec.title.split()))
     subject = f"Sign off {title}, {window.start:%Y-%m-%d} to {window.end:%Y-%m-%d}: {verdict}"

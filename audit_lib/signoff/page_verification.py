@@ -130,7 +130,7 @@ def verify_page(
         )
         return PageVerification(page=name, sha256=digest, undecided=(why,))
     try:
-        signed = read_statement(statement, "the statement")
+        signed = read_statement(SignedStatement, statement, "the statement")
     except EvidenceError as error:
         return PageVerification(page=name, sha256=digest, findings=(str(error),))
     said = signed.predicate

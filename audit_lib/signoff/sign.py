@@ -13,6 +13,7 @@ from audit_lib.large_file import sha256_of
 from audit_lib.run import Run, StageOutput
 from audit_lib.signing.keys import public_pem
 from audit_lib.signoff.envelope import seal, unseal
+from audit_lib.signoff.reject import refuse_rejected
 from audit_lib.signoff.sign_off_files import (
     FOLDER,
     PUBLIC_KEY,
@@ -75,8 +76,9 @@ def sign_off(
     Raises
     ------
     InputError
-        If an answer is missing, or `supersede` is missing or there is nothing to supersede, or another run of the
-        window took the place of this one, or of the one that it corrects, already; or `at` is before the seal.
+        If an answer is missing, or an auditor rejected the run, or `supersede` is missing or there is nothing to
+        supersede, or another run of the window took the place of this one, or of the one that it corrects, already;
+        or `at` is before the seal.
     IncompleteRunError
         If the run is not sealed, or was sealed without a report.
     EvidenceError
@@ -86,6 +88,7 @@ def sign_off(
     """
     check_answers(run, answers)
     check_text("the reason to supersede", (supersede or "").strip(), lines=True)
+    refuse_rejected(run)
     earlier = _earlier(run, supersede, corrects)
     _check_unclaimed(run, earlier)
     for stage in _SUBJECT_STAGES:

@@ -87,5 +87,8 @@ def _read(run: Run, number: int) -> SignOff:
     content = folder.read(STATEMENT)
     where = folder.store.uri(f"{folder.prefix}/{STATEMENT}")
     return SignOff(
-        number=number, digest=sha256(content), statement=read_statement(content, where), folder=folder
+        number=number,
+        digest=sha256(content),
+        statement=read_statement(SignedStatement, content, where),
+        folder=folder,
     )

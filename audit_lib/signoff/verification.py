@@ -23,6 +23,8 @@ from audit_lib.signing.keys import key_id, need_extra, public_pem, read_public_p
 from audit_lib.signing.sign_run import FOLDER as SIGNATURES
 from audit_lib.signing.trust import Trust
 from audit_lib.signoff.envelope import unseal
+from audit_lib.signoff.rejection_check import CheckedRejection, check_rejection
+from audit_lib.signoff.rejection_file import FOLDER as REJECTION
 from audit_lib.signoff.sign_off_files import (
     FOLDER,
     PUBLIC_KEY,
@@ -47,6 +49,7 @@ _NOT_RENDERED: Final = (
     "version made this run"
 )
 _EXPECTED: Final = "no auditor has signed this run, and keys were given of those who should have"
+_REJECTED: Final = "an auditor rejected this run, and keys were given of those who should have signed it"
 _UNSIGNED: Final = "no sign-off: no auditor has signed this run"
 _STRAY: Final = (
     "lies in no complete sign-off: its record or its statement was removed, or the folder is none that `audit sign` "
@@ -186,17 +189,35 @@ def verify_signed(
     if trust is not None:
         signed = replace(signed, findings=(*signed.findings, *_not_believed(run, signed, trust)))
     unsigned = not signed.lines and not signed.findings
+    rejected, faults = _rejection(run, trusted, trust, now)
     if unsigned and trusted and not allow_unsigned:
-        signed = replace(signed, findings=(_finding(FOLDER, _EXPECTED),))
+        signed = replace(signed, findings=(_finding(FOLDER, _EXPECTED if rejected is None else _REJECTED),))
     # Every file of these is checked here; that they are outside the manifest is nothing to note.
-    checked = tuple(f"{FOLDER}/{number}/" for number in numbers(run))
+    checked = (*(f"{FOLDER}/{number}/" for number in numbers(run)), f"{REJECTION}/")
+    lines = (_UNSIGNED,) if unsigned else signed.lines
+    if rejected is not None:
+        lines = (rejected.line,)
+        signed = replace(signed, notes=(*signed.notes, *rejected.notes))
     return replace(
         evidence,
         notes=(*(note for note in evidence.notes if not note.startswith(checked)), *signed.notes),
-        findings=(*evidence.findings, *signed.findings, *own.findings),
-        signed=(_UNSIGNED,) if unsigned else signed.lines,
+        findings=(*evidence.findings, *signed.findings, *faults, *own.findings),
+        signed=lines,
         keys=signed.keys,
+        rejected=rejected is not None,
     )
+
+
+def _rejection(
+    run: Run, trusted: Sequence[Ed25519PublicKey], trust: Trust | None, now: datetime | None
+) -> tuple[CheckedRejection | None, list[EvidenceFinding]]:
+    """Check the rejection of a run; one that does not hold is a finding, and never no rejection."""
+    try:
+        return check_rejection(run, {key_id(key) for key in trusted}, trust, now), []
+    except StoreUnreachableError:
+        raise
+    except Exception as error:  # noqa: BLE001 - a stranger's bytes may cause anything
+        return None, [_finding(REJECTION, _words(error))]
 
 
 def _unplanned(said: Manifest | None, store: Store) -> UnplannedRun | None:

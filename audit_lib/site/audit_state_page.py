@@ -62,7 +62,8 @@ def audit_state_page(
         facts.append(("Next window ends", text(_minute(Window.from_label(state.next_window).end))))
     if (latest := state.latest) is not None:
         facts.append(("Latest report", text(link("report", places.report(latest.run)))))
-        facts.append(("Signed", text(latest.signed_by or "not signed")))
+        rejected = f"rejected by {latest.rejected_by}" if latest.rejected_by else "not signed"
+        facts.append(("Signed", text(latest.signed_by or rejected)))
         if latest.no_use_after is not None:
             facts.append(("Valid until", text(latest.no_use_after)))
         elif latest.why_no_audit is not None:

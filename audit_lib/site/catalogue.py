@@ -13,15 +13,17 @@ from audit_lib.documents.sequences import Sequences
 from audit_lib.documents.sign_off import Superseded
 from audit_lib.errors import AuditError, StoreUnreachableError
 from audit_lib.journal import read_journal
+from audit_lib.large_file import bytes_of
 from audit_lib.plain_text import quoted
 from audit_lib.policies import Policy, policy_of
 from audit_lib.policies.clocks import valid_until
 from audit_lib.progress import Progress
+from audit_lib.report import rendered
 from audit_lib.report.content import Content, gather
 from audit_lib.report.html import readable
 from audit_lib.report.readings.names import is_reading, reading_names
 from audit_lib.run import SUCCESS, Run, StageFolder
-from audit_lib.signoff import SignOff, read_sign_offs, verify_signed
+from audit_lib.signoff import Rejection, SignOff, content_now, read_rejection, read_sign_offs, verify_signed
 from audit_lib.signoff.signed_report import last_signature, readings_of, report_names
 from audit_lib.site.erased_records import erased_records
 from audit_lib.site.monitor_page import read_sequences
@@ -47,8 +49,10 @@ class CataloguedRun:
         What its report says; None where there is none.
     sign_offs : tuple of SignOff
         First one first.
+    rejection : Rejection or None
+        Of the auditor who rejected it; it has no sign-off then.
     keys : tuple of str
-        Id of the key of each.
+        Id of the key of each sign-off.
     trusted : bool
         Whether the publisher gave keys, and these are among them.
     superseded_by : str or None
@@ -64,6 +68,7 @@ class CataloguedRun:
     document: Report | None
     content: Content | None
     sign_offs: tuple[SignOff, ...]
+    rejection: Rejection | None = None
     keys: tuple[str, ...] = ()
     trusted: bool = False
     superseded_by: str | None = None
@@ -105,8 +110,9 @@ class CataloguedRun:
 
     @property
     def is_current(self) -> bool:
-        """Whether it has a report whose place no other took."""
-        return self.document is not None and self.superseded_by is None and not self.disputed
+        """Whether it has a report that no auditor rejected and whose place no other took."""
+        taken = self.superseded_by is not None or self.disputed
+        return self.document is not None and self.rejection is None and not taken
 
     @property
     def shown(self) -> StageFolder:
@@ -132,19 +138,30 @@ class CataloguedRun:
     def files(self) -> dict[str, bytes]:
         """Return the report and its short readings; those that nobody signed are made beside the evidence."""
         files = {name: self.shown.read(name) for name in self.names}
+        if self.rejection is not None and self.content is not None:
+            # Its pages say so. Tables and report.json are as they were sealed.
+            pages = rendered(self.run, self.content).artefacts
+            files = {name: content for name, content in files.items() if not name.endswith((".html", ".pdf"))}
+            files |= {
+                name: bytes_of(pages[name]) for name in self.names if name in pages and name not in files
+            }
         if self.content is not None and not any(map(is_reading, files)):
             files |= readings_of(self.run, self.content, pdf=False)
         return files
 
     @property
     def status(self) -> str:
-        """In words: signed by whom, superseded, or not signed."""
+        """In words: signed or rejected by whom, superseded, or not signed."""
         if self.document is None:
             return "failed its validation: no numbers were published"
         if self.superseded_by is not None:
             return "superseded by a later signed audit"
         if self.disputed:
             return "superseded, but by more than one later signed audit, so none of them is shown"
+        if self.rejection is not None:
+            said = self.rejection.predicate
+            when = f"{self.rejection.rejected_at:%Y-%m-%d}"
+            return f"rejected by {quoted(said.auditor)} on {when}: {quoted(said.reason)}"
         if not self.sign_offs:
             return "not signed"
         last = self.sign_offs[-1]
@@ -316,15 +333,20 @@ def _entry(store: Store, prefix: str, trusted: Sequence[Ed25519PublicKey]) -> Ca
         raise AuditError(f"the {what} does not verify: {checked.findings[0]}")
     run = Run.load(uri)
     signed = read_sign_offs(run)
-    complete = run.stage("report").is_complete()
+    complete, rejection = run.stage("report").is_complete(), read_rejection(run)
     sealed = run.stage("evidence").success().finished
     return CataloguedRun(
         run=run,
         sealed_at=sealed,
         document=run.stage("report").read_document(Report, "report.json") if complete else None,
-        content=gather(run, signature=last_signature(run)) if complete else None,
+        content=_content(run, rejection) if complete else None,
         sign_offs=tuple(signed),
+        rejection=rejection,
         keys=checked.keys,
         trusted=bool(trusted),
         not_recomputable=erased_records(run) if checked.not_recomputable else 0,
     )
+
+
+def _content(run: Run, rejection: Rejection | None) -> Content:
+    return gather(run, signature=last_signature(run)) if rejection is None else content_now(run)

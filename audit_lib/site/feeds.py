@@ -27,12 +27,11 @@ def entries(catalogue: Catalogue) -> list[CataloguedRun]:
 
 
 def changed(entry: CataloguedRun) -> datetime:
-    """Return when a run's page last changed: sealed, or signed."""
-    return (
-        max(entry.sealed_at, *(one.signed_at for one in entry.sign_offs))
-        if entry.sign_offs
-        else entry.sealed_at
-    )
+    """Return when a run's page last changed: sealed, signed or rejected."""
+    answered: list[datetime] = [one.signed_at for one in entry.sign_offs]
+    if entry.rejection is not None:
+        answered.append(entry.rejection.rejected_at)
+    return max([entry.sealed_at, *answered])
 
 
 def json_feed(catalogue: Catalogue, base: str) -> bytes:

@@ -183,6 +183,12 @@ def _run(entry: CataloguedRun) -> Section:
             words += [", supersedes ", link("the earlier one", f"{before}/report.html")]
             words.append(f" ({said.supersedes.reason})")
         facts.append((f"Sign-off {one.number}", text(*words)))
+    if (no := entry.rejection) is not None:
+        words = [
+            f"{no.predicate.auditor}, {no.predicate.organisation}, {no.rejected_at:%Y-%m-%d}: {no.predicate.reason} (",
+            link("statement", f"{here}/rejection/statement.dsse.json"), ")",
+        ]  # fmt: skip
+        facts.append(("Rejection", text(*words)))
     if entry.not_recomputable:
         n = entry.not_recomputable
         records = "1 score record" if n == 1 else f"{count(n)} score records"

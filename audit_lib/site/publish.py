@@ -12,6 +12,7 @@ from audit_lib.journal_lines import NAME, journal_lines
 from audit_lib.progress import Progress
 from audit_lib.report.html import render_html
 from audit_lib.report.readings.names import CARD
+from audit_lib.signoff.rejection_file import FOLDER as REJECTION
 from audit_lib.signoff.sign_off_files import PUBLIC_KEY, STATEMENT
 from audit_lib.site.attempts_page import PAGE as ATTEMPTS
 from audit_lib.site.attempts_page import attempts_page
@@ -247,6 +248,9 @@ def _report_files(entry: CataloguedRun) -> dict[str, bytes]:
     for one in entry.sign_offs:
         for name in one.folder.success().artefacts:
             files[f"{entry.path}/signoff/{one.number}/{name}"] = one.folder.read(name)
+    if entry.rejection is not None:
+        for name in (STATEMENT, PUBLIC_KEY):
+            files[f"{entry.path}/{REJECTION}/{name}"] = entry.rejection.folder.read(name)
     for name in (
         (STATEMENT, PUBLIC_KEY) if entry.sign_offs else ()
     ):  # next to what they sign: `audit verify-page`

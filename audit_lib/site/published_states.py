@@ -82,6 +82,7 @@ def _latest(entries: Sequence[CataloguedRun]) -> LatestReport | None:
         run=last.path,
         sign_offs=len(last.sign_offs),
         signed_by=last.sign_offs[-1].predicate.auditor if last.sign_offs else None,
+        rejected_by=None,
         audited=None if last.audited is None else last.audited.isoformat(),
         no_use_after=None if last.last_day is None else last.last_day.isoformat(),
         why_no_audit=last.why_no_audit,

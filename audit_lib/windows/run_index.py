@@ -8,6 +8,7 @@ record again and says where the kept one is not what follows.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
@@ -210,19 +211,36 @@ def _latest(
     prefix = f"{audit}/{last.window}/{last.design}"
     numbers = [int(name) for name in store.folders(f"{prefix}/signoff") if name.isdecimal()]
     known = kept.latest if kept is not None and last in kept.runs else None
-    if known is not None and (known.run, known.sign_offs) == (prefix, len(numbers)):
+    is_rejected = store.exists(f"{prefix}/rejection/{SUCCESS}")
+    if known is not None and (known.run, known.sign_offs, known.rejected_by is not None) == (
+        prefix,
+        len(numbers),
+        is_rejected,
+    ):
         return known
     from audit_lib.documents.report import Report
 
     folder = StageFolder(store, f"{prefix}/signoff/{max(numbers)}" if numbers else f"{prefix}/report")
     try:
         run = Run.load(store.uri(prefix))
-        return _of_report(folder.read_document(Report, "report.json"), run, prefix, len(numbers))
+        said = _of_report(folder.read_document(Report, "report.json"), run, prefix, len(numbers))
+        return _rejected(said, store) if is_rejected else said
     except StoreUnreachableError:
         raise
     except AuditError as error:
         notes.append(f"{prefix}: its report cannot be read: {why(store, error)}")
         return None
+
+
+def _rejected(said: LatestReport, store: Store) -> LatestReport:
+    """Return what a report says whose run an auditor rejected; that the rejection holds is for `audit verify`."""
+    from audit_lib.documents.rejection import RejectionStatement
+    from audit_lib.signoff.envelope import read_statement
+
+    key = f"{said.run}/rejection/statement.dsse.json"
+    by = read_statement(RejectionStatement, store.get(key), store.uri(key)).predicate
+    why = f"its auditor rejected it on {by.rejected_at[:10]}: {by.reason}"
+    return replace(said, rejected_by=by.auditor, audited=None, no_use_after=None, why_no_audit=why)
 
 
 def _of_report(report: Report, run: Run, prefix: str, sign_offs: int) -> LatestReport:
@@ -251,6 +269,7 @@ def _of_report(report: Report, run: Run, prefix: str, sign_offs: int) -> LatestR
         run=prefix,
         sign_offs=sign_offs,
         signed_by=None if report.signature is None else report.signature.auditor,
+        rejected_by=None,
         audited=day.isoformat() if why is None else None,
         no_use_after=valid_until(policy, day).isoformat() if limited else None,
         why_no_audit=why,

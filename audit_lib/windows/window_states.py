@@ -47,6 +47,8 @@ class BegunRun:
     outcome: WindowOutcome
     signed: bool = False
     """Whether a sign-off of it is complete, where the listing was asked."""
+    rejected: bool = False
+    """Whether an auditor rejected it, likewise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +78,13 @@ def begun_runs(store: Store, audit: str) -> list[BegunRun]:
     done: dict[str, set[str]] = {}
     tries: dict[str, dict[int, bool]] = {}
     signed: set[str] = set()
+    rejected: set[str] = set()
     for key in store.list(audit):
         parts = key.split("/")
         prefix = "/".join(parts[:3])
-        if len(parts) == 5 and parts[4] == SUCCESS:
+        if len(parts) == 5 and parts[3:] == ["rejection", SUCCESS]:
+            rejected.add(prefix)
+        elif len(parts) == 5 and parts[4] == SUCCESS:
             done.setdefault(prefix, set()).add(parts[3])
         elif len(parts) == 6 and parts[3] == "signoff" and parts[5] == SUCCESS:
             signed.add(prefix)
@@ -96,7 +101,7 @@ def begun_runs(store: Store, audit: str) -> list[BegunRun]:
         outcome: WindowOutcome = "complete" if "report" in stages else "failed"
         if "evidence" not in stages:
             outcome = _last_try(store, prefix, tries.get(prefix, {}))
-        found.append(BegunRun(window, prefix, outcome, prefix in signed))
+        found.append(BegunRun(window, prefix, outcome, prefix in signed, prefix in rejected))
     return sorted(found, key=lambda one: (one.window.start, one.window.end, one.prefix))
 
 

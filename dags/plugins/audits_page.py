@@ -157,7 +157,7 @@ def build_app() -> Any:
 
     @app.get("/{audit}/{window}/{design}/report", response_class=HTMLResponse)
     def report(audit: str, window: str, design: str, user: GetUserDep) -> HTMLResponse:
-        """Show a report as it was sealed or last signed; its digest is checked, its signature is not."""
+        """Show a report as it was sealed, last signed or rejected; its digest is checked, its signature is not."""
         may_read(user, audit)
         try:
             label = Window.from_label(window).label
@@ -169,12 +169,25 @@ def build_app() -> Any:
         numbers = [int(name) for name in store.folders(f"{prefix}/signoff") if name.isdecimal()]
         stage = f"signoff/{max(numbers)}" if numbers else "report"
         try:
-            content = StageFolder(store, f"{prefix}/{stage}").read("report.html")
+            if StageFolder(store, f"{prefix}/rejection").is_complete():
+                content = rejected_page(store.uri(prefix))
+            else:
+                content = StageFolder(store, f"{prefix}/{stage}").read("report.html")
         except AuditError as error:
             raise HTTPException(404, f"no report that can be read: {type(error).__name__}") from None
         return HTMLResponse(content, headers=HEADERS)
 
     return app
+
+
+def rejected_page(run: str) -> bytes:
+    """Return the report of a run with what its auditor said who rejected it."""
+    from audit_lib.report.html import render_html
+    from audit_lib.report.page import make_page
+    from audit_lib.run import Run
+    from audit_lib.signoff import content_now
+
+    return render_html(make_page(content_now(Run.load(run))))
 
 
 def _dag_runs(store: Any, audit: str, airflow: str) -> dict[str, str]:

@@ -74,10 +74,13 @@ class Server:
         with urllib.request.urlopen(request, timeout=20) as answer:
             return json.loads(answer.read() or b"null")
 
-    def log_in(self) -> None:
+    def password(self, name: str) -> str:
+        return str(json.loads(self.passwords.read_text(encoding="utf-8"))[name])
+
+    def log_in(self, name: str = "admin") -> None:
+        self.token = ""
         self.wait("health", lambda: self.call("GET", "/api/v2/monitor/health"))
-        password = json.loads(self.passwords.read_text(encoding="utf-8"))["admin"]
-        answer = self.call("POST", "/auth/token", {"username": "admin", "password": password})
+        answer = self.call("POST", "/auth/token", {"username": name, "password": self.password(name)})
         self.token = answer["access_token"]
 
     def stop(self) -> None:

@@ -95,6 +95,12 @@ def used_since(content: Content) -> str:
 
 def auditor(content: Content) -> str:
     """Say who signed, or that nobody did."""
+    if content.rejected is not None:
+        return t(
+            "{auditor}, {organisation}: rejected it",
+            auditor=content.rejected.auditor,
+            organisation=content.rejected.organisation,
+        )
     if content.signature is None:
         return t("nobody has signed this")
     return f"{content.signature.auditor}, {content.signature.organisation}"

@@ -114,6 +114,13 @@ def _first(content: Content) -> Iterable[str]:
 def notices(content: Content) -> tuple[Notice, ...]:
     """Return what must be read first: that it is no audit and why, another law than the plan's, one not in force."""
     found: list[Notice] = []
+    if content.rejected is not None:
+        found.append(
+            Notice(
+                t("Its auditor rejected this."),
+                text(t("The reason they gave: {reason}", reason=content.rejected.reason)),
+            )
+        )
     if content.is_experiment:
         found.append(
             Notice(

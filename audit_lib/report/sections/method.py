@@ -320,6 +320,8 @@ def _plan_signed(content: Content) -> str:
 
 
 def _signed(content: Content) -> str:
+    if content.rejected is not None:
+        return t("Rejected by {auditor}, see the section about it.", auditor=content.rejected.auditor)
     if content.signature is None:
         return f"{t('Not signed.')} {t(content.policy.wording['not_an_auditor'])}"
     return t("Signed by {auditor}, see the section Signature.", auditor=content.signature.auditor)
