@@ -10,6 +10,7 @@ are attestations. Ids are derived from the run, so that exporting again gives th
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from math import isfinite
@@ -21,6 +22,7 @@ from audit_lib.documents.estimates import limits
 from audit_lib.errors import EvidenceError, InputError
 from audit_lib.measure.rows.split_columns import CLASSIFICATION
 from audit_lib.policies.fields import FieldCheck
+from audit_lib.policies.standing import not_yet, standing
 from audit_lib.report.content import Content
 from audit_lib.report.document import field_checks
 from audit_lib.report.duty_status import duty_status
@@ -68,7 +70,7 @@ def _document(run: Run, oscal_version: str) -> dict[str, Any]:
             f"{run.uri}: its sign-offs do not verify, so nothing is exported:\n{checked.summary()}"
         )
     content, manifest = content_now(run), run.stage("evidence").read("manifest.json")
-    fields = field_checks(content)
+    fields = [_as_asked(content, field) for field in field_checks(content)]
     signed = read_sign_offs(run)
     sealed = run.stage("evidence").success().finished
     changed = max([sealed, *(one.signed_at for one in signed)])
@@ -114,6 +116,13 @@ def _document(run: Run, oscal_version: str) -> dict[str, Any]:
         "import-ap": {"href": "plan/plan.json", "remarks": "The plan of this run, archived before scoring."},
         "results": [result],
     }
+
+
+def _as_asked(content: Content, field: FieldCheck) -> FieldCheck:
+    """Return a field as it stands; of a law that does not ask for it yet nothing is satisfied, or was examined."""
+    return (
+        replace(field, status="not applicable", found=later) if (later := _later(content, field)) else field
+    )
 
 
 class _Ids:
@@ -182,12 +191,21 @@ def _reviewed(content: Content, fields: Sequence[FieldCheck]) -> dict[str, Any]:
     if left_out := [field for field in fields if field.status not in _STATE]:
         selection["exclude-objectives"] = [{"objective-id": _objective(field)} for field in left_out]
         selection["remarks"] = "Not assessed: " + "; ".join(
-            f"{field.id} {duty_status(content.policy, field)}" for field in left_out
+            f"{field.id} {duty_status(content.policy, field)}"
+            + (f": {later}" if (later := _later(content, field)) else "")
+            for field in left_out
         )
     return {
         "control-selections": [{"description": words, "include-all": {}}],
         "control-objective-selections": [selection],
     }
+
+
+def _later(content: Content, field: FieldCheck) -> str:
+    """Say since when a field is asked for, where its law did not ask for it yet on the last day of the window."""
+    part = next(one for one in content.policy.required_fields if one.id == field.id)
+    later = not_yet(content.policy, content.last_day, part) is not None
+    return standing(content.policy, content.last_day, part) if later else ""
 
 
 def _findings(ids: _Ids, content: Content, fields: Sequence[FieldCheck]) -> Iterator[dict[str, Any]]:

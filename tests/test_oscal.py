@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from fractions import Fraction
 from pathlib import Path
 
@@ -11,6 +11,7 @@ import pytest
 
 from audit_lib.cli.main import main
 from audit_lib.oscal import assessment_results
+from audit_lib.policies import load_policy
 from audit_lib.run import Run
 from audit_lib.signoff import AuditorAnswers, attestations, generate_key, load_private_key, sign_off
 from tests.archive.cases import do, new_run
@@ -86,6 +87,21 @@ def test_what_was_only_stated_is_neither_satisfied_nor_not(tmp_path: Path) -> No
     assert "/audit" in said["f13"]["description"]
     (tmp_path / "o.json").write_bytes(content)
     assert AssessmentResults.oscal_read(tmp_path / "o.json") is not None
+
+
+@pytest.mark.parametrize("name", ["colorado_sb26_189", "eu_ai_act_annex_iii"])
+def test_of_a_law_that_is_not_in_force_nothing_is_satisfied(name: str, tmp_path: Path) -> None:
+    since = load_policy(name).in_force.since
+    assert date(2026, 1, 11) < since  # the last day of the window of these runs
+    run = do(new_run(tmp_path, str(tmp_path / "store"), report={"policy": name}), until="evidence")
+    (result,) = json.loads(assessment_results(run))["assessment-results"]["results"]
+    assert "findings" not in result
+    (reviewed,) = result["reviewed-controls"]["control-objective-selections"]
+    asked = [field.id for field in load_policy(name).required_fields]
+    assert [one["objective-id"] for one in reviewed["exclude-objectives"]] == [one.lower() for one in asked]
+    for one in asked:
+        later = f"not in force yet on 2026-01-11: applies from {since}"
+        assert f"{one} not applicable: {later}" in reviewed["remarks"]
 
 
 @pytest.mark.parametrize("dated", [True, False])
