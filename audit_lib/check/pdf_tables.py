@@ -99,12 +99,31 @@ def pdf_document(content: bytes, path: Path) -> PublishedFile:
 
 def _words(page: Any) -> list[Any]:
     """Words of a page; some printers make bold letters by printing them twice."""
-    return list(page.dedupe_chars().extract_words(extra_attrs=["size"], x_tolerance_ratio=_SPACE))
+    from pdfplumber.utils.text import extract_words
+
+    return list(extract_words(_printed_once(page), extra_attrs=["size"], x_tolerance_ratio=_SPACE))
+
+
+def _printed_once(page: Any) -> list[Any]:
+    from pdfplumber.utils.text import dedupe_chars
+
+    return list(dedupe_chars(_InOrder(page.chars)))
+
+
+class _InOrder(list[Any]):
+    """Characters that know their places: pdfplumber asks for each of them, and a list would look through all."""
+
+    def __init__(self, characters: Sequence[Any]) -> None:
+        super().__init__(characters)
+        self._places = {id(one): place for place, one in enumerate(self)}
+
+    def index(self, value: Any, *_: Any) -> int:
+        return self._places[id(value)]
 
 
 def _placed_words(page: Any) -> list[Any]:
     """Words of a page as they were drawn: where two lie over each other, neither has letters of the other."""
-    return [word for words in drawn_words(page.dedupe_chars().chars) for word in words.as_words()]
+    return [word for words in drawn_words(_printed_once(page)) for word in words.as_words()]
 
 
 def _name_encodings(document: Any) -> None:
@@ -136,7 +155,7 @@ def _ruled(pages: Sequence[Any]) -> tuple[list[Grid] | None, list[Any]]:
     rests: list[Any] = []
     for page in pages:
         boxes: list[tuple[float, float, float, float]] = []
-        drawn = drawn_words(page.dedupe_chars().chars)
+        drawn = drawn_words(_printed_once(page))
         for table in page.find_tables({"explicit_horizontal_lines": _open_ends(page)}):
             rows = _merged(_filled_rows(cell_texts(table, drawn)))
             if not rows:
