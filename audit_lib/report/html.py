@@ -35,8 +35,8 @@ def render_html(page: Page, *, paper: bool = False, short: bool = False) -> byte
     A `short` page has no charts and no contents, and is set close, for two sheets of paper or a telephone.
     """
     template = _environment().get_template("short.html.j2" if short else "report.html.j2")
-    style = Markup(page_style(paper=paper, short=short))
     with speaking(page.language):
+        style = Markup(page_style(paper=paper, short=short) + (_page_numbers(page.language) if paper else ""))
         around = {"skip": t("Skip to the results"), "on_this_page": t("On this page")}
     made = template.render(
         page=page,
@@ -49,6 +49,14 @@ def render_html(page: Page, *, paper: bool = False, short: bool = False) -> byte
         **around,
     )
     return with_transcript(readable(made)).encode()
+
+
+def _page_numbers(language: str) -> str:
+    """Return the footer of a sheet of paper in another language than English, whose words the style sheet has."""
+    if language == "en":
+        return ""
+    words = t("{page} of {pages}", page='" counter(page) "', pages='" counter(pages) "')
+    return f'\n@page {{ @bottom-right {{ content: "{words}" }} }}\n'
 
 
 def rendered_template(name: str, **values: object) -> bytes:
