@@ -23,6 +23,7 @@ AUDITED = ("audited",) * 26
 LATEST = LatestReport(
     run="hiring/w/d",
     sign_offs=1,
+    rejected_by=None,
     signed_by="Ada Byron",
     audited="2026-01-12",
     no_use_after="2027-01-12",
