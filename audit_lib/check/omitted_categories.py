@@ -11,7 +11,7 @@ from typing import Final
 from audit_lib.check.findings import SummaryFinding
 from audit_lib.check.published_numbers import WHOLE, whole
 from audit_lib.check.published_tables import PublishedRow, PublishedTable
-from audit_lib.check.row_labels import names_category
+from audit_lib.check.row_labels import names_category, without_denied_ethnicity
 from audit_lib.check.stated_fields import NEGATED, sentences
 from audit_lib.metrics.rounding import round_half_up
 from audit_lib.policies import Policy
@@ -202,7 +202,8 @@ def _may_be_said(held: _Held, text: str, policy: Policy, people: int) -> bool:
 
 
 def _is_named(level: str, words: re.Pattern[str], text: str) -> bool:
-    return any(words.search(sentence) and names_category(sentence, level) for sentence in sentences(text))
+    said = map(without_denied_ethnicity, sentences(text))
+    return any(words.search(sentence) and names_category(sentence, level) for sentence in said)
 
 
 def _n(row: PublishedRow) -> int | None:

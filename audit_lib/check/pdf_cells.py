@@ -82,10 +82,16 @@ def drawn_words(chars: Sequence[Mapping[str, Any]]) -> list[DrawnWords]:
 
 
 def _is_next(last: DrawnWords, char: Mapping[str, Any]) -> bool:
-    """Whether a character belongs to the word before it; a capital behind a small letter begins another one."""
+    """Whether a character belongs to the word before it.
+
+    A capital or a digit right behind a small letter or a bracket begins another one: two cells touch.
+    """
     before = last.words[-1][0][-1]
     near = -_BACK * char["size"] < char["x0"] - last.x1 < _SPACE * char["size"]
-    return near and not (before.islower() and char["text"].isupper())
+    is_other = (before.islower() and char["text"].isupper()) or (
+        (before.islower() or before == ")") and char["text"].isdigit()
+    )
+    return near and not is_other
 
 
 _NOWHERE: Final[Mapping[str, Any]] = {"x1": float("-inf")}

@@ -119,7 +119,13 @@ def _grid(lines: Sequence[TextLine], start: int, rows: Sequence[int], end: int, 
     edges += [(a[1] + b[0]) / 2 for a, b in pairwise(columns)]
     names_in = _label_columns([lines[i] for i in (*rows, *wrapped_lines)], edges[0])
     within = [(a[1] + b[0]) / 2 for a, b in pairwise(names_in)]
-    labels = max(found, key=lambda labels: told_apart(_label_texts(lines, labels, [*within, edges[0]])))
+    labels = max(
+        found,
+        key=lambda labels: (
+            told_apart(_label_texts(lines, labels, [*within, edges[0]])),
+            sum(map(len, labels.values())),  # of those that name as many, the one that leaves no line over
+        ),
+    )
     wrapped = {i for parts in labels.values() for i in parts}
     # Below a header that is printed again stands the rest of the row that the page's end cut.
     rest = [i for i in wrapped_lines if continues and i < rows[0] and i not in wrapped]

@@ -143,7 +143,7 @@ def reason(table: PublishedTable, policy: Policy) -> str | None:
         for cell in (n, k):
             if cell.number is not None and cell.count is None and _may_be_a_rate(cell):
                 return f"{_short(cell.text)} stands where {_short(row.label.text)} has a number of people"
-        if n.count is not None and k.count is not None and k.count > n.count:
+        if n.count is not None and k.count is not None and k.count > n.count and not table.is_whole:
             return f"{_short(row.label.text)} has more people selected than assessed"
     missing = [meaning for meaning in ("applicants", "rate", "ratio") if meaning not in table.headers]
     if missing == ["ratio"] and table.is_whole and not table.unread:

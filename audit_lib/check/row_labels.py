@@ -114,6 +114,17 @@ def names_category(text: str, name: str) -> bool:
     return _pattern(name).search(_plain(text)) is not None
 
 
+def without_denied_ethnicity(text: str) -> str:
+    """Return a text without the "not Hispanic or Latino" of a race's own name, which denies nobody.
+
+    Examples
+    --------
+    >>> without_denied_ethnicity("White (Not Hispanic or Latino), 12")
+    'white , 12'
+    """
+    return " ".join(_NOT_HISPANIC.sub(" ", _plain(text)).split())
+
+
 def told_apart(texts: Sequence[str]) -> int:
     """Count the texts that name one category of sex, of race or of both, which no other one names.
 

@@ -181,3 +181,17 @@ def test_totals_of_complete_tables_and_of_several_positions_say_nothing(tmp_path
     tables |= {f"{name}: clerk": rows for name, rows in cook.items()}
     both = WORDS + f"<p>{words.format(all=f'{2 * people:,}')}</p>"
     assert not [f for f in found(checked(tmp_path, tables, both)) if f[0] != "note"]
+
+
+@pytest.mark.parametrize("race", RACES)
+def test_who_is_not_hispanic_is_denied_by_no_label(tmp_path: Path, race: str) -> None:
+    """A page without Hispanic people names them in each other row: "White (Not Hispanic or Latino)"."""
+    tables, text = without([race], unknown=3000)
+    named = {
+        caption: [
+            (label if "Hispanic" in label else label + NOT_HISPANIC if caption != SEX else label, *rest)
+            for label, *rest in rows
+        ]
+        for caption, rows in tables.items()
+    }
+    assert found(checked(tmp_path, named, text)) == [("warning", "category_dropped", race)]
