@@ -36,7 +36,7 @@ _UNKNOWN: Final = re.compile(
     r"answer|report|know)|blank)\b"
 )
 _TOTAL: Final = re.compile(
-    r"(?:grand |sub)?total\b.*|overall\b.*|all(?: (?:applicants|candidates|categories|groups|known))?|sum"
+    r"(?:grand |sub)?totals?\b.*|overall\b.*|all(?: (?:applicants|candidates|categories|groups|known))?|sum"
 )
 
 
@@ -136,7 +136,7 @@ def told_apart(texts: Sequence[str]) -> int:
     named = []
     for text in texts:
         words = _NOT_HISPANIC.sub(" ", _plain(text))
-        is_of_people = not _UNKNOWN.search(words) and not re.search(r"\btotal\b", words)
+        is_of_people = not _UNKNOWN.search(words) and not re.search(r"\btotals?\b", words)
         found = tuple(name for name in _SYNONYMS if is_of_people and _pattern(name).search(words))
         races = [name for name in found if name not in _SEXES]
         named.append(found if len(races) < 2 and len(found) - len(races) < 2 else ())
