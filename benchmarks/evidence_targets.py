@@ -17,6 +17,7 @@ from audit_lib.archive.personal_data import check_personal_data
 from audit_lib.archive.record_proof import check_proof
 from audit_lib.bag import check_bag, open_bag, unpack
 from audit_lib.canonical import canonical_json, jcs, pretty_json, strict_json
+from audit_lib.documents.envelope import read_statement
 from audit_lib.documents.evidence import (
     FailedAttempt,
     Manifest,
@@ -37,7 +38,6 @@ from audit_lib.signing.sigstore_bundles import check_bundle
 from audit_lib.signing.time_stamps import check_stamp, claimed_stamp
 from audit_lib.signing.trust import read_trust
 from audit_lib.signoff import verify_signed
-from audit_lib.signoff.envelope import read_statement
 from audit_lib.store import open_store
 from tests.archive.cases import reseal
 from verifier import bag as other_bag

@@ -25,6 +25,13 @@ _ASKED: Final = re.compile(r"\b(?:whether|if|unless)\b", re.IGNORECASE)
 _NOT_DONE: Final = re.compile(
     rf"^\W*(?:no|none|neither|nobody)\b|(?:{NEGATED.pattern})(?:\W+\w+){{0,3}}\W*$", re.IGNORECASE
 )
+_SUBORDINATE: Final = re.compile(
+    r"[,;:]|\b(?:and|but|rather|instead|where|when(?:ever)?|that|who|which|because|since|for|as|if)\b",
+    re.IGNORECASE,
+)
+_PASSIVE_DENIAL: Final = re.compile(
+    r"\b(?:is|are|was|were|be|been|has|have|had|do|does|did)(?:n't| not| never)\b", re.IGNORECASE
+)
 _FOUR_FIFTHS: Final = re.compile(
     r"four[ -]fifths|4/5(?:ths?)?|\b80 ?(?:%|percent)|(?<![\d.])0?\.80?(?!\d)|eighty percent", re.IGNORECASE
 )
@@ -158,15 +165,17 @@ def claims(
 def _imputes(sentence: str) -> bool:
     """Whether a sentence says that demographics were guessed: not that they may not be, and not only where they lacked.
 
-    What denies or asks stands before the guess: "where sex was not stated it was inferred" denies something else.
+    What denies or asks stands before the guess, or says right after it that this was not done: "where sex was not
+    stated it was inferred" and "race was inferred for people who did not state it" deny something else.
     """
     if _FORBIDDEN.search(sentence):
         return False
     for found in _IMPUTED.finditer(sentence):
         guess = re.search(rf"{_GUESSING}|{_DERIVED}", found[0], re.IGNORECASE)
-        before = sentence[: found.start() + (guess.start() if guess else 0)]
-        clause = re.split(r"[;:]", before)[-1]
-        if not _NOT_DONE.search(clause) and not _ASKED.search(clause):
+        at = found.start() + (guess.start() if guess else 0)
+        clause = re.split(r"[;:]", sentence[:at])[-1]
+        rest = _SUBORDINATE.split(sentence[at:])[0]
+        if not (_NOT_DONE.search(clause) or _ASKED.search(clause) or _PASSIVE_DENIAL.search(rest)):
             return True
     return False
 

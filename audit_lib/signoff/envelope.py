@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from audit_lib.canonical import canonical_json, pretty_json, strict_json
 from audit_lib.errors import EvidenceError
 from audit_lib.signing.keys import key_id
 from audit_lib.signing.signers import PAYLOAD_TYPE
-from audit_lib.typed_json import Typed, decode
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
-
-T = TypeVar("T", bound=Typed)
 
 
 def seal(statement: Mapping[str, Any], key: Ed25519PrivateKey) -> bytes:
@@ -52,26 +48,6 @@ def unseal(content: bytes, key: Ed25519PublicKey, where: str) -> None:
         ) from None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise EvidenceError(f"{where}: not a signed statement ({type(error).__name__})") from None
-
-
-def read_statement(kind: type[T], content: bytes, where: str) -> T:
-    """Return the statement in an envelope, of one kind; whether its signature holds is for `unseal`.
-
-    Raises
-    ------
-    EvidenceError
-        If it is none, or holds anything but what such a statement says; the message names the first places.
-    """
-    try:
-        payload = base64.b64decode(strict_json(content)["payload"], validate=True)
-    except (ValueError, KeyError, TypeError) as error:
-        raise EvidenceError(f"{where}: not a signed statement ({type(error).__name__})") from None
-    try:
-        return decode(kind, payload, where)
-    except EvidenceError as error:
-        raise EvidenceError(
-            f"{where}: not a signed statement: {str(error).removeprefix(where + ': ')}"
-        ) from None
 
 
 def _public(key: Ed25519PublicKey) -> Any:

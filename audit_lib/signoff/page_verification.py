@@ -13,12 +13,13 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from audit_lib.canonical import sha256, strict_json
+from audit_lib.documents.envelope import read_statement
 from audit_lib.documents.sign_off import Predicate, SignedStatement
 from audit_lib.errors import EvidenceError, InputError
 from audit_lib.plain_text import look_alikes, quoted, scripts
 from audit_lib.signing.keys import key_id, read_public_pem
 from audit_lib.signing.trust import Trust
-from audit_lib.signoff.envelope import read_statement, unseal
+from audit_lib.signoff.envelope import unseal
 from audit_lib.signoff.sign_off_files import FOLDER
 
 if TYPE_CHECKING:

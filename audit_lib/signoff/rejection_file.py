@@ -7,13 +7,13 @@ from datetime import datetime
 from typing import Final
 
 from audit_lib.canonical import sha256
+from audit_lib.documents.envelope import read_statement
 from audit_lib.documents.rejection import RejectionPredicate, RejectionStatement
 from audit_lib.report.content import Content, gather
 from audit_lib.report.earlier import earlier_audits
 from audit_lib.report.rejected import RejectedBy
 from audit_lib.run import Run, StageFolder
 from audit_lib.signing.keys import key_id, read_public_pem
-from audit_lib.signoff.envelope import read_statement
 from audit_lib.signoff.sign_off_files import PUBLIC_KEY, STATEMENT
 from audit_lib.signoff.signed_report import last_signature
 

@@ -8,9 +8,9 @@ from datetime import datetime
 from typing import Final
 
 from audit_lib.canonical import sha256
+from audit_lib.documents.envelope import read_statement
 from audit_lib.documents.sign_off import Predicate, SignedStatement
 from audit_lib.run import SUCCESS, Run, StageFolder
-from audit_lib.signoff.envelope import read_statement
 
 FOLDER: Final = "signoff"
 STATEMENT: Final = "statement.dsse.json"

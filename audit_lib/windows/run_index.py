@@ -234,8 +234,8 @@ def _latest(
 
 def _rejected(said: LatestReport, store: Store) -> LatestReport:
     """Return what a report says whose run an auditor rejected; that the rejection holds is for `audit verify`."""
+    from audit_lib.documents.envelope import read_statement
     from audit_lib.documents.rejection import RejectionStatement
-    from audit_lib.signoff.envelope import read_statement
 
     key = f"{said.run}/rejection/statement.dsse.json"
     by = read_statement(RejectionStatement, store.get(key), store.uri(key)).predicate

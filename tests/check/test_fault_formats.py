@@ -264,6 +264,7 @@ def test_the_clean_summary_has_none_of_them(tmp_path: Path) -> None:
     "words",
     [
         "Imputed or inferred demographics were not used.",
+        "Predicted categories of race were never used.",
         "The race of applicants is as they gave it; nothing was inferred.",
         "The median is that of all applicants, those of unknown category included.",
         "Where history is too thin, test data may be used.",

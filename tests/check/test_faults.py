@@ -180,7 +180,8 @@ def test_tables_that_do_not_add_up(tmp_path: Path) -> None:
     report = checked(tmp_path, tables)
     assert kinds(report) == ["tables_do_not_add_up"]
     assert {(f.row, f.column) for f in report.findings} == {
-        (sex, column) for sex in ("Male", "Female") for column in HEADER[1:3]
+        *((sex, column) for sex in ("Male", "Female") for column in HEADER[1:3]),
+        ("", HEADER[1]),  # nor are the tables of so different numbers of people about the same ones
     }
 
 
