@@ -137,5 +137,7 @@ class Report(Typed):
     """Attempts on this window that were entered before this run was planned, and the head of the journal then."""
     inputs: Mapping[str, Digest]
     """Artefact that the report was made from -> SHA-256. Where counts are hidden, of the plan alone."""
+    planned_under: PolicyVersion | None = field(default=None, metadata=OPTIONAL)
+    """The pack that the plan names, where `policy` is another one, under which the scores were read afterwards."""
     digests: Mapping[str, Digest] | None = field(default=None, metadata=OPTIONAL)
     """Every other field -> SHA-256 of its value as indented JSON: who has the document alone finds a change by it."""

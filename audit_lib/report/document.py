@@ -37,12 +37,13 @@ def document_frame(content: Content) -> bytes:
     The metrics are most of it, and writing them out anew would take longer than all the rest.
     """
     document, archived = make_document(content), content.archived_metrics
+    left_out = {_DIGESTS_KEY} | (set() if document.planned_under else {"planned_under"})
     written = {
         one.name: None
         if archived is not None and one.name == _METRICS_KEY
         else as_json(getattr(document, one.name))
         for one in fields(document)
-        if one.name != _DIGESTS_KEY
+        if one.name not in left_out
     }
     return pretty_json({**written, _DIGESTS_KEY: _digests(written, archived)})
 
@@ -117,6 +118,7 @@ def _document(content: Content) -> Report:
         earlier=content.earlier,
         journal=content.journal,
         inputs=content.inputs,
+        planned_under=content.planned_under,
     )
 
 

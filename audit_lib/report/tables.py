@@ -52,6 +52,9 @@ ESTIMATE_COLUMNS: Final = (
 ANSWER_COLUMNS: Final = ("audit", "window", "stratum", "group", "rows", *STATUSES, "undefined")
 """Columns of ``answers.csv``: a line a group, how many of its rows have which status."""
 
+OTHER_PACK_COLUMNS: Final = ("policy", "planned_under")
+"""Further columns of all three, where scores were read under another pack than the plan's."""
+
 _DIGITS = 6
 _FORMULA: Final = tuple("=+-@\t\r")
 
@@ -67,18 +70,27 @@ def tables_csv(content: Content) -> bytes:
     tables = (*content.tables, *again)
     aucs = (_run(content) | _auc(e) for e in content.estimates(AUC))
     return csv_bytes(
-        COLUMNS, chain((_line(content, table, row) for table in tables for row in table.rows), aucs)
+        _columns(COLUMNS, content),
+        chain((_line(content, table, row) for table in tables for row in table.rows), aucs),
     )
 
 
 def estimates_csv(content: Content) -> bytes:
     """Return every estimate beyond the statutory tables as CSV."""
-    return csv_bytes(ESTIMATE_COLUMNS, (_run(content) | _estimate(e) for e in content.metrics.estimates))
+    return csv_bytes(
+        _columns(ESTIMATE_COLUMNS, content), (_run(content) | _estimate(e) for e in content.metrics.estimates)
+    )
 
 
 def answers_csv(content: Content) -> bytes:
     """Return the statuses of the rows by group as CSV."""
-    return csv_bytes(ANSWER_COLUMNS, (_run(content) | _answers(e) for e in content.metrics.missingness))
+    return csv_bytes(
+        _columns(ANSWER_COLUMNS, content), (_run(content) | _answers(e) for e in content.metrics.missingness)
+    )
+
+
+def _columns(columns: tuple[str, ...], content: Content) -> tuple[str, ...]:
+    return columns if content.planned_under is None else (*columns, *OTHER_PACK_COLUMNS)
 
 
 def csv_bytes(columns: tuple[str, ...], lines: Iterable[Mapping[str, Any]]) -> bytes:
@@ -101,7 +113,13 @@ def _harmless(value: Any) -> Any:
 
 
 def _run(content: Content) -> dict[str, Any]:
-    return {"audit": content.spec.audit, "window": content.key.window.label}
+    said = {"audit": content.spec.audit, "window": content.key.window.label}
+    if (planned := content.planned_under) is not None:
+        packs = (content.plan.policy, planned)
+        said |= {
+            name: f"{pack.name} {pack.version}" for name, pack in zip(OTHER_PACK_COLUMNS, packs, strict=True)
+        }
+    return said
 
 
 def _pairs(levels: Mapping[str, Any] | None) -> str:
