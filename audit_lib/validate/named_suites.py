@@ -1,5 +1,8 @@
 """Suites of Great Expectations that a spec names, as that library writes them, run by that library.
 
+It computes them over columns in memory, not by a database: sums in another order have other last digits, which the
+archive and its verification compare. Of long texts it is given those alone that a suite names.
+
 Only a spec with ``checks.suites`` needs it. Results hold numbers and row numbers, never a cell's text: it is asked for
 true or false only on text columns, and its times and random ids are left out, so that equal tables give equal results.
 """
@@ -70,6 +73,25 @@ def read_suite(content: bytes, where: str) -> list[dict[str, Any]]:
             )
         found.append({"type": one["type"], "kwargs": kwargs, "severity": severity})
     return found
+
+
+def names(suite: Sequence[Mapping[str, Any]], column: str) -> bool:
+    """Tell whether a suite may ask for a column's values: whether its name is in any argument, a condition too.
+
+    Examples
+    --------
+    >>> names([{"kwargs": {"column": "score", "row_condition": "text.notnull()"}}], "text")
+    True
+    """
+
+    def within(value: object) -> bool:
+        if isinstance(value, Mapping):
+            return any(map(within, value.keys())) or any(map(within, value.values()))
+        if isinstance(value, list):
+            return any(map(within, value))
+        return isinstance(value, str) and column in value
+
+    return any(within(one["kwargs"]) for one in suite)
 
 
 def lacking_for(spec: AuditSpec) -> str | None:

@@ -27,7 +27,7 @@ from audit_lib.validate.completeness import (
 )
 from audit_lib.validate.evaluate import check_table
 from audit_lib.validate.lookup import among
-from audit_lib.validate.named_suites import KEY, run_suite
+from audit_lib.validate.named_suites import KEY, names, read_suite, run_suite
 from audit_lib.validate.noise import noise_suite, noise_table, told_noise
 from audit_lib.validate.suites import beside_suite, prompts_suite, scores_suite, variants_suite
 from audit_lib.validate.suites_again import run_suite_again
@@ -225,10 +225,14 @@ def _named(group: Completeness) -> str:
 
 
 def _table(run: Run, stage: str, name: str) -> pa.Table:
-    """Read what the checks ask of a table; all of it, where a suite of the spec's own may look at any column."""
+    """Read what the checks ask of a table, and of long texts nothing that nobody asks for.
+
+    A suite of the spec's own may look at any column, if only for its name or its nulls; a text it has to name.
+    """
     content = run.stage(stage).content(f"{name}.parquet")
     if name in run.spec.checks.suites:
-        return read_parquet(content)
+        suite = read_suite(run.design_file(f"{KEY}.{name}"), f"{KEY}.{name}: {run.spec.checks.suites[name]}")
+        return read_parquet(content, emptied=[text for text in _TEXTS[name] if not names(suite, text)])
     present = [one for one in column_names(content) if one not in _UNREAD[name]]
     return read_parquet(content, present, emptied=_TEXTS[name], coded=_CODED[name])
 

@@ -19,10 +19,11 @@ from audit_lib.archive.verify import verify
 from audit_lib.cli.main import main
 from audit_lib.documents.validation import Validation
 from audit_lib.errors import InputError, SpecError, ValidationFailedError
+from audit_lib.records import SCORE_SCHEMA
 from audit_lib.report.suppress.redact import redacted_validation
 from audit_lib.spec import AuditSpec
 from audit_lib.typed_json import decode_value
-from audit_lib.validate import require_valid, validate, validate_again
+from audit_lib.validate import require_valid, validate, validate_again, validation_stage
 from audit_lib.validate.named_suites import read_suite, run_suite
 from audit_lib.validate.suites_again import computed_again
 from audit_lib.window import Window
@@ -80,6 +81,42 @@ def test_a_named_suite_is_run_after_our_own(tmp_path: Path) -> None:
     )
     assert (status["success"], status["observed"]) == (True, {}), "nothing is told of a text column"
     assert (document["success"], document["severity_failed"]) == (True, "warning")
+
+
+def test_a_long_text_is_read_only_where_a_suite_names_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tables = Tables()
+    for place, row in enumerate(tables.scores):
+        row["text"] = None if place == 0 else "because of the résumé" * place
+    of_names = [
+        {"type": "expect_column_to_exist", "kwargs": {"column": "status"}},
+        {"type": "expect_table_column_count_to_equal", "kwargs": {"value": len(SCORE_SCHEMA)}},
+        MEAN,
+    ]
+    lengths = {
+        "type": "expect_column_value_lengths_to_be_between",
+        "kwargs": {"column": "text", "min_value": 21},
+    }
+    some = MEAN | {
+        "kwargs": MEAN["kwargs"] | {"row_condition": "text.str.len() > 21", "condition_parser": "pandas"}
+    }
+    seen: list[set[str]] = []
+    for place, suite in enumerate((of_names, [*of_names, lengths], [*of_names, some])):
+        given: list[pd.DataFrame] = []
+
+        def noted(table: str, reference: str, content: bytes, frame: pd.DataFrame) -> Any:
+            given.append(frame)  # noqa: B023 - used within the turn
+            return run_suite(table, reference, content, frame)
+
+        monkeypatch.setattr(validation_stage, "run_suite", noted)
+        document = suited(tmp_path / str(place), tables, *suite)
+        assert [one["success"] for one in document["suites"][-1]["expectations"]] == [True] * len(suite)
+        (frame,) = given
+        assert frame["text"].isna().sum() == 1, "which rows have none, is known in any case"
+        seen.append(set(frame["text"].dropna()))
+    assert seen[0] == {""}
+    assert seen[1] == seen[2] == {row["text"] for row in tables.scores[1:]}
 
 
 def test_what_a_named_suite_finds_stops_the_audit_and_names_its_file(tmp_path: Path) -> None:
