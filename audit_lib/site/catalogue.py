@@ -12,7 +12,7 @@ from audit_lib.documents.report import Report
 from audit_lib.documents.sequences import Sequences
 from audit_lib.documents.sign_off import Superseded
 from audit_lib.errors import AuditError, StoreUnreachableError
-from audit_lib.journal import read_journal
+from audit_lib.journal import journals_read_once, read_journal
 from audit_lib.large_file import bytes_of
 from audit_lib.plain_text import quoted
 from audit_lib.policies import Policy, policy_of
@@ -61,6 +61,8 @@ class CataloguedRun:
         Whether more than one claims to have taken its place, so that none of them is published.
     not_recomputable : int
         Score records of people whose data were erased since it was sealed, as far as the keys that are here say.
+    made : dict of str to bytes
+        What `files` has returned, which costs more than all else of its pages.
     """
 
     run: Run
@@ -74,6 +76,7 @@ class CataloguedRun:
     superseded_by: str | None = None
     disputed: bool = False
     not_recomputable: int = 0
+    made: dict[str, bytes] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def path(self) -> str:
@@ -137,17 +140,21 @@ class CataloguedRun:
 
     def files(self) -> dict[str, bytes]:
         """Return the report and its short readings; those that nobody signed are made beside the evidence."""
-        files = {name: self.shown.read(name) for name in self.names}
-        if self.rejection is not None and self.content is not None:
-            # Its pages say so. Tables and report.json are as they were sealed.
-            pages = rendered(self.run, self.content).artefacts
-            files = {name: content for name, content in files.items() if not name.endswith((".html", ".pdf"))}
-            files |= {
-                name: bytes_of(pages[name]) for name in self.names if name in pages and name not in files
-            }
-        if self.content is not None and not any(map(is_reading, files)):
-            files |= readings_of(self.run, self.content, pdf=False)
-        return files
+        if not self.made:
+            files = {name: self.shown.read(name) for name in self.names}
+            if self.rejection is not None and self.content is not None:
+                # Its pages say so. Tables and report.json are as they were sealed.
+                pages = rendered(self.run, self.content).artefacts
+                files = {
+                    name: content for name, content in files.items() if not name.endswith((".html", ".pdf"))
+                }
+                files |= {
+                    name: bytes_of(pages[name]) for name in self.names if name in pages and name not in files
+                }
+            if self.content is not None and not any(map(is_reading, files)):
+                files |= readings_of(self.run, self.content, pdf=False)
+            self.made.update(files)
+        return dict(self.made)
 
     @property
     def status(self) -> str:
@@ -218,18 +225,20 @@ def read_catalogue(
     entries: dict[str, CataloguedRun] = {}
     left_out: list[str] = []
     progress = Progress("publish: runs checked", len(prefixes), notify)
-    for prefix in prefixes:
-        progress.one_more()
-        try:
-            entry = _entry(store, prefix, trusted)
-            trial(Catalogue(audits={entry.run.key.audit: [entry]}, left_out=()))
-            entries[prefix] = entry
-        except StoreUnreachableError:
-            raise
-        except AuditError as error:
-            left_out.append(readable(f"{prefix}: {str(error).splitlines()[0]}"))
-        except Exception as error:  # noqa: BLE001 - a stranger's bytes may cause anything, and stop no other run
-            left_out.append(f"{prefix}: cannot be read ({type(error).__name__})")
+    with journals_read_once() as journals:
+        for prefix in prefixes:
+            progress.one_more()
+            try:
+                journals.forget_if_grown(store, prefix.split("/")[0])
+                entry = _entry(store, prefix, trusted)
+                trial(Catalogue(audits={entry.run.key.audit: [entry]}, left_out=()))
+                entries[prefix] = entry
+            except StoreUnreachableError:
+                raise
+            except AuditError as error:
+                left_out.append(readable(f"{prefix}: {str(error).splitlines()[0]}"))
+            except Exception as error:  # noqa: BLE001 - a stranger's bytes may cause anything, and stop no other run
+                left_out.append(f"{prefix}: cannot be read ({type(error).__name__})")
     _leave_out_false_claims(entries, left_out)
     disputed = _leave_out_rivals(entries, left_out)
     _leave_out_false_claims(entries, left_out)
