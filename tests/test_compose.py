@@ -33,8 +33,26 @@ def test_every_part_of_airflow_is_there(compose: dict[str, Any]) -> None:
     for name in AIRFLOW_PARTS:
         service = compose["services"][name]
         assert service["command"] == f"airflow {name}"
-        assert service["environment"]["AIRFLOW__CORE__EXECUTOR"] == "LocalExecutor"
+        assert service["environment"]["AIRFLOW__CORE__EXECUTOR"] == "${AIRFLOW_EXECUTOR:-LocalExecutor}"
         assert service["depends_on"]["init"]["condition"] == "service_completed_successfully"
+
+
+def test_a_celery_worker_shares_no_disk_and_knows_no_database(compose: dict[str, Any]) -> None:
+    worker, scheduler = compose["services"]["worker"], compose["services"]["scheduler"]
+    assert worker["profiles"] == compose["services"]["redis"]["profiles"] == ["celery"]
+    assert all(mount.endswith(":ro") for mount in worker["volumes"]), "files to read, and nothing to write"
+    assert not [name for name in worker["environment"] if "SQL_ALCHEMY" in name]
+    told = worker["environment"]
+    assert told["AIRFLOW__CORE__EXECUTOR"] == "CeleryExecutor"
+    for name in (
+        "AIRFLOW__API__SECRET_KEY", "AIRFLOW__API_AUTH__JWT_SECRET", "AIRFLOW__CELERY__BROKER_URL",
+        "AIRFLOW__CELERY__RESULT_BACKEND", "AIRFLOW__CORE__EXECUTION_API_SERVER_URL", "AUDIT_STORE",
+    ):  # fmt: skip
+        assert told[name] == scheduler["environment"][name], name
+    assert "--queues default,calls" in worker["command"]
+    assert "#AIRFLOW_EXECUTOR=CeleryExecutor" in EXAMPLE
+    placement = re.search(r"^#AUDIT_PLACEMENT=/opt/audit/(.+)$", EXAMPLE, re.M)[1]
+    assert (REPOSITORY / placement).is_file()
 
 
 def test_nobody_is_an_admin_without_a_login(compose: dict[str, Any]) -> None:
