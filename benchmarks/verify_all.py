@@ -79,9 +79,8 @@ def template(folder: Path) -> Path:
     return Path(run.uri)
 
 
-def build(root: str, runs: int) -> None:
-    """Write the store."""
-    store = open_store(root)
+def write_runs(root: str, runs: int) -> dict[str, BundleDigest]:
+    """Write audits of 100 runs each, and return each run's digest."""
     with tempfile.TemporaryDirectory() as folder:
         made = template(Path(folder))
         files = {
@@ -99,8 +98,15 @@ def build(root: str, runs: int) -> None:
         parts = pool.map(
             _audit, *zip(*((root, files, first.spec_digest, own) for own in audits), strict=True)
         )
-        written = {name: whole for part in parts for name, whole in part.items()}
-        names = list(written)[:: WINDOWS + 1]  # of each audit another window
+        return {name: whole for part in parts for name, whole in part.items()}
+
+
+def build(root: str, runs: int) -> None:
+    """Write the store, and what is kept of its runs."""
+    store = open_store(root)
+    written = write_runs(root, runs)
+    names = list(written)[:: WINDOWS + 1]  # of each audit another window
+    with ProcessPoolExecutor() as pool:
         for name, found in zip(names, pool.map(verify_signed, map(store.uri, names)), strict=True):
             assert found.ok and found.bundle_sha256 == written[name].sha256, found.summary()
     print(f"verified in full: {len(names)} of {len(written)}")
