@@ -138,11 +138,11 @@ class StageFolder:
     def _in_run(self, name: str) -> str:
         return f"{self.prefix}/{name}".removeprefix(f"{self.run_prefix}/" if self.run_prefix else "")
 
-    def content(self, name: str) -> Content:
-        """Return an artefact, checked as `read` does; a large one is left in its file, or copied to a temporary one."""
+    def content(self, name: str, large: int = LARGE) -> Content:
+        """Return an artefact, checked as `read` does; one of `large` bytes is left in its file, or copied to one."""
         listed = self.success().artefacts
         as_it_is = self.vault is None and f"{self.prefix}/{name}" not in self.withheld
-        if name not in listed or listed[name].bytes < LARGE or not as_it_is:
+        if name not in listed or listed[name].bytes < large or not as_it_is:
             return self.read(name)
         key = f"{self.prefix}/{name}"
         if isinstance(self.store, LocalStore):
@@ -170,13 +170,13 @@ class StageFolder:
                 f"{self.store.uri(key)}: its bytes are not those that the stage wrote (SHA-256 differs)"
             )
 
-    def parquet(self, name: str) -> pa.NativeFile:
-        """Return a Parquet artefact, checked, as a source to read some of."""
+    def parquet(self, name: str, large: int = LARGE) -> pa.NativeFile:
+        """Return a Parquet artefact, checked, as a source to read some of; one of `large` bytes is not held."""
         from audit_lib.records import (
             parquet_source,  # here, since who reads names and records needs no Parquet
         )
 
-        return parquet_source(self.content(name))
+        return parquet_source(self.content(name, large))
 
     def design_file(self, key: str) -> bytes | None:
         """Read a design file that a plan archived; None where it archived none of this key."""

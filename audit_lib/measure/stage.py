@@ -34,7 +34,7 @@ from audit_lib.measure.metric import METRICS, Measured, record_of
 from audit_lib.measure.multiplicity import Hypotheses, adjust
 from audit_lib.measure.questions import SortedLevels, with_verdicts
 from audit_lib.measure.rows.group_pairs import pair_table
-from audit_lib.measure.rows.load import load_rows
+from audit_lib.measure.rows.load import load_rows, variant_ids
 from audit_lib.measure.rows.scored import Rows, strata
 from audit_lib.measure.rows.split_columns import attributed
 from audit_lib.measure.sampling_errors import sampling_errors
@@ -43,7 +43,7 @@ from audit_lib.measure.scores_csv import SCORES_CSV, scores_csv
 from audit_lib.measure.splits import Splits
 from audit_lib.policies import Policy, policy_of
 from audit_lib.policies.gates import check_invoked
-from audit_lib.records import write_table
+from audit_lib.records import ParquetSink
 from audit_lib.results import Estimate, Undefined
 from audit_lib.run import SUCCESS, Run, StageOutput
 from audit_lib.spec import AuditSpec
@@ -53,6 +53,8 @@ __all__ = ["METRICS", "complete_shards", "measure", "scored_shards"]
 _SAYS_SO = {"uninterpretable", "unperceived", "manipulation_agreement"}
 """Flag and metric that tell of perception themselves."""
 
+_WRITTEN = 1 << 20
+"""Rows that are written at a time: a row group of Parquet's."""
 _DECISIONS = pa.schema(
     [
         pa.field("variant_id", pa.string(), nullable=False),
@@ -93,11 +95,13 @@ def measure(run: Run) -> StageOutput:
         ``metrics.json``, ``decisions.parquet``, and ``scores.csv``, the same rows for people without Parquet.
     """
     spec, policy = run.spec, policy_of(run.spec)
-    rows, ids = load_rows(run, scored_shards(run))
+    rows = load_rows(run, scored_shards(run))[0]
     answered = int(_answered(rows).sum())
     check_invoked(policy, spec, answered=answered, total=len(rows), attributed=attributed(run))
+    measured = measure_rows(rows, spec, policy)
+    ids = variant_ids(run)  # which nothing else needs, and many long texts
     document = replace(
-        measure_rows(rows, spec, policy),
+        measured,
         demographics=_demographics(run),
         sampling_errors=sampling_errors(run, scored_shards(run), rows, ids),
         leakage=leakage_of(run, scored_shards(run)),
@@ -280,20 +284,24 @@ def _decisions(rows: Rows, ids: pa.ChunkedArray) -> Content:
     """Write the decisions in the order of the variants."""
     back = np.empty(len(rows), dtype=np.int64)
     back[rows.place] = np.arange(len(rows))
-    decisions, rounds, score = rows.decisions.take(back), rows.columns["round_id"], rows.score[back]
-    codes = rounds.codes[back]
-    table = pa.table(
-        {
-            "variant_id": ids,
-            "round_id": rounds.dictionary.take(pa.array(codes, mask=codes < 0)),
-            "score": pa.array(score, mask=np.isnan(score)),
-            "rank": pa.array(decisions.rank, mask=decisions.rank == 0),
-            "selected": pa.array(decisions.selected > 0, mask=decisions.selected < 0),
-            "tied_at_cutoff": pa.array(decisions.tied_at_cutoff),
-        },
-        schema=_DECISIONS,
-    )
-    return write_table(table.combine_chunks())
+    rounds = rows.columns["round_id"]
+    with ParquetSink(_DECISIONS) as sink:
+        for start in range(0, max(len(rows), 1), _WRITTEN):
+            part = back[start : start + _WRITTEN]
+            decisions, score, codes = rows.decisions.take(part), rows.score[part], rounds.codes[part]
+            table = pa.table(
+                {
+                    "variant_id": ids.slice(start, _WRITTEN),
+                    "round_id": rounds.dictionary.take(pa.array(codes, mask=codes < 0)),
+                    "score": pa.array(score, mask=np.isnan(score)),
+                    "rank": pa.array(decisions.rank, mask=decisions.rank == 0),
+                    "selected": pa.array(decisions.selected > 0, mask=decisions.selected < 0),
+                    "tied_at_cutoff": pa.array(decisions.tied_at_cutoff),
+                },
+                schema=_DECISIONS,
+            )
+            sink.write(table.combine_chunks())
+    return sink.content()
 
 
 def _by_status(status: NDArray[np.int8]) -> dict[str, int]:

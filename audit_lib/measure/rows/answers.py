@@ -7,7 +7,7 @@ of the rows into shards, in any order, therefore gives the same arrays.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
@@ -20,6 +20,9 @@ from numpy.typing import NDArray
 from audit_lib.documents.statuses import ANSWERED, STATUSES
 from audit_lib.errors import EvidenceError
 from audit_lib.measure.rows.coded import Coded
+from audit_lib.measure.rows.in_order import Shard, in_blocks
+
+Floats = NDArray[np.float64]
 
 SCORE_COLUMNS: Final = ("variant_id", "repeat", "model", "label_mass", "score", "selected", "status")
 
@@ -54,13 +57,13 @@ class Answers:
     within: NDArray[np.float64] | None
 
     @classmethod
-    def gather(cls, shards: Sequence[pa.Table], variant_ids: pa.ChunkedArray) -> Answers:
+    def gather(cls, shards: Iterable[Shard], variant_ids: pa.ChunkedArray) -> Answers:
         """Merge the score rows of shards, and place them at their variants.
 
         Parameters
         ----------
-        shards : sequence of Table
-            Score rows, in any order.
+        shards : iterable of Shard
+            In any order.
         variant_ids : ChunkedArray of str
             Sorted.
 
@@ -69,7 +72,35 @@ class Answers:
         EvidenceError
             If a row's variant is not in the table of variants, or a repeat of one stands there twice.
         """
-        scores = pa.concat_tables(shards)
+        n = len(variant_ids)
+        score, mass = np.full(n, np.nan), np.full(n, np.nan)
+        status, recorded = np.full(n, -1, dtype=np.int8), np.full(n, -1, dtype=np.int8)
+        model = np.full(n, -1, dtype=np.int32)
+        models: dict[str, int] = {}
+        repeats: dict[int, NDArray[np.int32]] = {}
+        within: dict[int, Floats] = {}
+        for start, ids, rows in in_blocks(shards, variant_ids):
+            found = cls._of_block(rows, ids)
+            where = slice(start, start + len(ids))
+            score[where], mass[where] = found.score, found.label_mass
+            status[where], recorded[where] = found.status, found.recorded
+            codes = [models.setdefault(name, len(models)) for name in found.model.labels]
+            model[where] = np.array([*codes, -1], dtype=np.int32)[found.model.codes]
+            if found.repeats is not None and found.within is not None:
+                repeats[start], within[start] = found.repeats, found.within
+        return cls(
+            score=score,
+            label_mass=mass,
+            status=status,
+            recorded=recorded,
+            model=Coded.relabelled(model, [*models]),
+            repeats=_all_repeats(repeats, status),
+            within=_all_within(within, n),
+        )
+
+    @classmethod
+    def _of_block(cls, scores: pa.Table, variant_ids: pa.ChunkedArray) -> Answers:
+        """Place score rows at some variants, whose ids are sorted."""
         n = len(variant_ids)
         order, place = _placed(scores["variant_id"], variant_ids)
         code: dict[str, int] = {status: number for number, status in enumerate(STATUSES)}
@@ -119,6 +150,27 @@ class Answers:
             if repeats is None
             else _within(scores["score"].to_numpy()[order], answered, place, n),
         )
+
+
+def _all_repeats(
+    found: Mapping[int, NDArray[np.int32]], status: NDArray[np.int8]
+) -> NDArray[np.int32] | None:
+    """Put together the repeats of all blocks; where a block asked nothing twice, a variant has one or none."""
+    if not found:
+        return None
+    repeats: NDArray[np.int32] = (status[:, None] == np.arange(len(STATUSES))).astype(np.int32)
+    for start, own in found.items():
+        repeats[start : start + len(own)] = own
+    return repeats
+
+
+def _all_within(found: Mapping[int, Floats], n: int) -> Floats | None:
+    if not found:
+        return None
+    within = np.zeros((n, 2))
+    for start, own in found.items():
+        within[start : start + len(own)] = own
+    return within
 
 
 TIED: Final = -1.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,10 +51,31 @@ class Coded:
         rank[order] = np.arange(order.size, dtype=np.int32)
         return cls(codes=rank[indices], dictionary=encoded.dictionary.take(pa.array(order)))
 
+    @classmethod
+    def relabelled(cls, codes: NDArray[np.int32], labels: Sequence[str]) -> Coded:
+        """Take codes of labels in any order, each of which occurs.
+
+        Examples
+        --------
+        >>> column = Coded.relabelled(np.array([0, -1, 1], dtype=np.int32), ["b", "a"])
+        >>> column.codes.tolist(), column.labels
+        ([1, -1, 0], ('a', 'b'))
+        """
+        ordered = sorted(labels)
+        place = np.array([*map(ordered.index, labels), -1], dtype=np.int32)
+        return cls(
+            codes=codes if ordered == [*labels] else place[codes], dictionary=pa.array(ordered, pa.string())
+        )
+
     @property
     def labels(self) -> tuple[str, ...]:
         """The labels as Python strings; for columns with few."""
         return tuple(self.dictionary.to_pylist())
+
+    def as_arrow(self) -> pa.ChunkedArray:
+        """Return the column as codes of its labels."""
+        codes = pa.array(self.codes, mask=self.codes < 0)
+        return pa.chunked_array([pa.DictionaryArray.from_arrays(codes, self.dictionary)])
 
     def code(self, label: str) -> int:
         """Return a label's code; -2, which no row has, for a label that no row has."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -18,6 +18,7 @@ from audit_lib.measure.rows.answers import SCORE_COLUMNS, Answers, flags, modal
 from audit_lib.measure.rows.coded import Coded
 from audit_lib.measure.rows.decision import decide
 from audit_lib.measure.rows.drawn_rounds import DrawnRounds
+from audit_lib.measure.rows.in_order import Shard
 from audit_lib.measure.rows.load_texts import load_texts
 from audit_lib.measure.rows.pair_answers import PairAnswers
 from audit_lib.measure.rows.pools import Pools
@@ -32,6 +33,8 @@ from audit_lib.run import Run
 from audit_lib.score.tasks.listwise import needs_first
 from audit_lib.spec import RECORDED, UNDECIDED, AuditSpec, Decision, PromptTemplate
 
+_LABELS: Final = ("model", "status")
+_CLUSTERS: Final = ("application_id", "round_id")
 _VARIANT_COLUMNS: Final = (
     "variant_id", "application_id", "position", "round_id", "qualified", "outcome", "recorded_selected",
 )  # fmt: skip
@@ -56,12 +59,12 @@ def load_rows(
     if not shards:
         raise EvidenceError(f"{run.uri}: no shard of scores")
     spec = run.spec if decision is None else run.spec.model_copy(update={"decision": decision})
-    scores = _scores(run, shards)
+    scores: Iterable[pa.Table | Shard] = _files(run, shards)
     if reading is not None:
         check_rereadable(run, reading)
         prompt = asked_as(spec, reading)
         spec = spec.model_copy(update={"prompt": prompt})
-        scores = (reread(table, prompt) for table in _scores(run, shards, ("text", "detail")))
+        scores = (reread(table, prompt) for table in _tables(run, shards, ("text", "detail")))
     rows, ids = split_rows(_variants(run, shards), scores, spec)
     if rows.varied is not None:
         kept = ("variant_id", COLUMN, "prompt_id", "edits")
@@ -90,7 +93,7 @@ def load_part(
     only : collection of str, optional
         Ids of variants: of no others.
     """
-    tables = list(_scores(run, shards))
+    tables = list(_tables(run, shards))
     ids = pa.concat_arrays([chunk for one in tables for chunk in one["variant_id"].chunks])
     wanted = ids if only is None else pa.array(sorted(only), pa.string())
     variants = _variants(run, shards)
@@ -104,14 +107,15 @@ def load_part(
 
 
 def split_rows(
-    variants: pa.Table, shards: Iterable[pa.Table], spec: AuditSpec
+    variants: pa.Table, shards: Iterable[pa.Table | Shard], spec: AuditSpec
 ) -> tuple[Rows, pa.ChunkedArray]:
     """Make the ordinary rows as `make_rows` does, and beside them, as `Rows.varied`, all others."""
     usual = ordinary(variants)
     if pc.all(usual).as_py() is not False:
-        kept = [name for name in variants.column_names if name != COLUMN]
-        return make_rows(variants.select(kept), shards, spec)
-    tables = list(shards)
+        known = _Known.of(variants.select([name for name in variants.column_names if name != COLUMN]), spec)
+        del variants
+        return _arranged(known, shards, spec)
+    tables = [one.table() if isinstance(one, Shard) else one for one in shards]
     found = []
     for mask in (usual, pc.invert(usual)):
         own = variants.filter(mask)
@@ -136,14 +140,32 @@ def _variants(run: Run, shards: Sequence[int]) -> pa.Table:
     if of_names(run.spec) and "standardised_effect" in run.spec.measure.metrics:
         extra += (SHOWN_NAME,)
     prompts = (PROMPT,) if "decision_flip_share" in run.spec.measure.metrics else ()
-    table = _read(source, (*_VARIANT_COLUMNS, *extra, *prompts, *axes), ("position", *extra, *axes))
+    columns = (*_VARIANT_COLUMNS, *extra, *prompts, *axes)
+    held = [name for name in columns if name not in _CLUSTERS]
+    table = _read(source, held, ("position", *extra, *axes))
+    for name in _CLUSTERS:  # one after another: their texts are long, and codes are enough
+        table = table.append_column(name, Coded.encode(_read(source, (name,), ())[name]).as_arrow())
     return with_further(run, table, shards)
 
 
-def _scores(run: Run, shards: Sequence[int], more: tuple[str, ...] = ()) -> Iterator[pa.Table]:
+def variant_ids(run: Run) -> pa.ChunkedArray:
+    """Return the ids of the ordinary variants, sorted, as `load_rows` does."""
+    source = run.stage("variants").parquet("variants.parquet")
+    columns = ["variant_id", *([COLUMN] if COLUMN in pq.read_schema(source).names else [])]
+    table = _read(source, columns, columns[1:])
+    return table.filter(ordinary(table)).sort_by("variant_id")["variant_id"]
+
+
+def _tables(run: Run, shards: Sequence[int], more: tuple[str, ...] = ()) -> Iterator[pa.Table]:
     for shard in shards:
         source = run.stage(f"scores/{shard}").parquet("scores.parquet")
-        yield _read(source, (*SCORE_COLUMNS, *more), ("model", "status"))
+        yield _read(source, (*SCORE_COLUMNS, *more), _LABELS)
+
+
+def _files(run: Run, shards: Sequence[int]) -> Iterator[Shard]:
+    for shard in shards:
+        source = run.stage(f"scores/{shard}").parquet("scores.parquet", large=0)
+        yield Shard.of_file(source, SCORE_COLUMNS, _LABELS)
 
 
 def make_rows(
@@ -155,8 +177,8 @@ def make_rows(
     ----------
     variants : Table
         Sorted or not.
-    shards : iterable of Table
-        Score rows, in any order; read one after the other.
+    shards : iterable of Table or Shard
+        Score rows, in any order.
     spec : AuditSpec
         Groups and decision rule.
 
@@ -172,17 +194,40 @@ def make_rows(
     InputError
         If the decision rule lacks what it needs.
     """
-    ids = variants["variant_id"]
-    if not pc.all(pc.less(ids.slice(0, max(len(ids) - 1, 0)), ids.slice(1))).as_py():
-        variants = variants.sort_by("variant_id")
+    return _arranged(_Known.of(variants, spec), shards, spec)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Known:
+    """What the table of variants says of each, in the order of their ids."""
+
+    ids: pa.ChunkedArray
+    columns: dict[str, Coded]
+    recorded: NDArray[np.int8]
+    qualified: NDArray[np.int8]
+    weights: Floats | None
+
+    @classmethod
+    def of(cls, variants: pa.Table, spec: AuditSpec) -> _Known:
         ids = variants["variant_id"]
-    names = ["application_id", "position", "round_id", *spec.groups.axes]
-    names += [name for name in variants.column_names if name not in (*_VARIANT_COLUMNS, WEIGHT, *names)]
-    columns = {name: Coded.encode(variants[name]) for name in names}
-    recorded, qualified = flags(variants["recorded_selected"]), _qualified(variants, spec)
-    weights = variants[WEIGHT].to_numpy() if WEIGHT in variants.column_names else None
-    del variants
-    answers = Answers.gather(list(shards), ids)
+        if not pc.all(pc.less(ids.slice(0, max(len(ids) - 1, 0)), ids.slice(1))).as_py():
+            variants = variants.sort_by("variant_id")
+            ids = variants["variant_id"]
+        names = ["application_id", "position", "round_id", *spec.groups.axes]
+        names += [name for name in variants.column_names if name not in (*_VARIANT_COLUMNS, WEIGHT, *names)]
+        columns = {name: Coded.encode(variants[name]) for name in names}
+        recorded, qualified = flags(variants["recorded_selected"]), _qualified(variants, spec)
+        weights = variants[WEIGHT].to_numpy() if WEIGHT in variants.column_names else None
+        return cls(ids=ids, columns=columns, recorded=recorded, qualified=qualified, weights=weights)
+
+
+def _arranged(
+    known: _Known, shards: Iterable[pa.Table | Shard], spec: AuditSpec
+) -> tuple[Rows, pa.ChunkedArray]:
+    """Join the scores, decide, and put the rows in order; no array is held as it was before."""
+    ids, columns, recorded, qualified = known.ids, known.columns, known.recorded, known.qualified
+    answers = Answers.gather((one if isinstance(one, Shard) else Shard.of_table(one) for one in shards), ids)
+    pa.default_memory_pool().release_unused()  # what reading took; arrays of the rows take its place
     columns["model"] = answers.model
     if any("qualified" in names for names in spec.measure.strata):
         columns["qualified"] = Coded(codes=qualified.astype(np.int32), dictionary=pa.array(NO_AND_YES))
@@ -198,6 +243,8 @@ def make_rows(
     score, decisions_only = answers.score, _decisions_only(answers.score, recorded, spec)
     if decisions_only:
         score, pools = np.full_like(score, np.nan), Pools.of(np.full_like(score, np.nan), rounds)
+    status, mass, repeats, within = answers.status, answers.label_mass, answers.repeats, answers.within
+    del answers, recorded
     drawn = None
     if (section := spec.measure.random_rounds) is not None:
         people = columns["application_id"].codes
@@ -208,25 +255,29 @@ def make_rows(
     order = order[
         np.argsort(profile[order].astype(np.min_scalar_type(profile.max(initial=0))), kind="stable")
     ]
+    for name in list(columns):
+        columns[name] = columns[name].take(order)
+    profile, score, rank, mass = profile[order], score[order], rank[order], mass[order]
+    decisions, pools = decisions.take(order), pools.take(order)
     return (
         Rows(
             levels={},
             attributes=attributes,
-            columns={name: column.take(order) for name, column in columns.items()},
-            profile=profile[order],
+            columns=columns,
+            profile=profile,
             place=order,
-            score=score[order],
-            rank=rank[order],
-            label_mass=answers.label_mass[order],
-            status=answers.status[order],
+            score=score,
+            rank=rank,
+            label_mass=mass,
+            status=status[order],
             qualified=qualified[order],
-            decisions=decisions.take(order),
-            pools=pools.take(order),
-            repeats=None if answers.repeats is None else answers.repeats[order],
-            within=None if answers.within is None else answers.within[order],
+            decisions=decisions,
+            pools=pools,
+            repeats=None if repeats is None else repeats[order],
+            within=None if within is None else within[order],
             decisions_only=decisions_only,
             drawn=drawn,
-            weights=None if weights is None else weights[order],
+            weights=None if known.weights is None else known.weights[order],
         ),
         ids,
     )

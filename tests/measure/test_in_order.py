@@ -1,0 +1,88 @@
+"""Score rows of many shards, merged by variant while they are read: what one sorted table of all of them would give."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from audit_lib.documents.statuses import STATUSES
+from audit_lib.errors import EvidenceError
+from audit_lib.measure.rows import in_order
+from audit_lib.measure.rows.answers import SCORE_COLUMNS, Answers
+from audit_lib.measure.rows.in_order import Shard
+from audit_lib.records import parquet_source, write_table
+
+TYPES = {
+    "variant_id": pa.string(), "repeat": pa.int32(), "model": pa.string(), "label_mass": pa.float64(),
+    "score": pa.float64(), "selected": pa.bool_(), "status": pa.string(),
+}  # fmt: skip
+ANSWER = st.tuples(
+    st.sampled_from("ab"), st.sampled_from([0.25, 0.5, None]), st.sampled_from(["ok", "error"])
+)
+LABELS = ("model", "status")
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(in_order, "BLOCK", 4)
+    monkeypatch.setattr(in_order, "_BATCH", 3)
+
+
+def table(rows: list[dict[str, Any]]) -> pa.Table:
+    """Score rows as they are written."""
+    made = pa.Table.from_pylist(rows, schema=pa.schema(TYPES.items()))
+    return made.sort_by([("variant_id", "ascending"), ("repeat", "ascending")])
+
+
+def of_file(rows: pa.Table) -> Shard:
+    return Shard.of_file(parquet_source(write_table(rows)), SCORE_COLUMNS, LABELS)
+
+
+@pytest.mark.parametrize("shard", [Shard.of_table, of_file])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(answers=st.lists(st.lists(ANSWER, max_size=3), min_size=1, max_size=14), data=st.data())
+def test_any_cut_places_each_answer_at_its_variant(
+    shard: Callable[[pa.Table], Shard], answers: list[list[tuple[Any, ...]]], data: st.DataObject
+) -> None:
+    shards = data.draw(st.integers(1, 5))
+    ids = [f"v{number:02d}" for number in range(len(answers))]
+    rows: list[list[dict[str, Any]]] = [[] for _ in range(shards)]
+    for variant, own in zip(ids, answers, strict=True):
+        for repeat, (model, score, status) in enumerate(own):
+            value = score if status == "ok" else None
+            row = {"variant_id": variant, "repeat": repeat, "model": model, "score": value, "status": status}
+            rows[data.draw(st.integers(0, shards - 1))].append(row)
+    found = Answers.gather([shard(table(own)) for own in rows], pa.chunked_array([pa.array(ids)]))
+    asked_again = any(len(own) > 1 for own in answers)
+    assert (found.repeats is not None) == (found.within is not None) == asked_again
+    for at, own in enumerate(answers):
+        known = [score for _, score, status in own if status == "ok" and score is not None]
+        first = next((one for one in own if one[2] == "ok"), own[0] if own else None)
+        assert np.isnan(found.score[at]) if not known else found.score[at] == fmean(known)
+        assert found.status[at] == (-1 if first is None else STATUSES.index(first[2]))
+        code = found.model.codes[at]
+        assert (None if code < 0 else found.model.labels[code]) == (None if first is None else first[0])
+        if found.repeats is not None and found.within is not None:
+            assert found.repeats[at].tolist() == [sum(one[2] == name for one in own) for name in STATUSES]
+            assert found.within[at, 1] == max(len(known) - 1, 0)
+            assert found.within[at, 0] == pytest.approx(sum((x - fmean(known)) ** 2 for x in known))
+
+
+def test_rows_of_no_variant_and_rows_out_of_order_are_refused() -> None:
+    one = {"repeat": 0, "model": "a", "score": 0.5, "status": "ok"}
+    rows = table([{"variant_id": f"v{number}", **one} for number in range(9)])
+    ids = rows["variant_id"]
+    for there in (ids.slice(0, 7), ids.slice(2), pa.chunked_array([ids.slice(0, 3), ids.slice(5)])):
+        with pytest.raises(EvidenceError, match="variants that were never made"):
+            Answers.gather([of_file(rows)], there)
+    turned = rows.take(list(reversed(range(9))))
+    with pytest.raises(EvidenceError, match="not in the order of their variants"):
+        Answers.gather([of_file(turned)], ids)
+    assert Answers.gather([Shard.of_table(turned)], ids).score.tolist() == [0.5] * 9
