@@ -41,15 +41,18 @@ class Coded:
             # In one piece where it fits: otherwise each piece brings the whole dictionary along.
             column = pa.chunked_array([column.combine_chunks()], pa.string()).dictionary_encode()
         encoded = column.unify_dictionaries().combine_chunks()
-        indices = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        indices = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32, copy=False)
         # Only labels that occur: a shard's dictionary may hold more. Sorted by bytes, which is by code point.
         used = np.zeros(len(encoded.dictionary) + 1, dtype=bool)
         used[indices] = True
-        order = pc.sort_indices(encoded.dictionary).to_numpy()
+        labels = encoded.dictionary
+        if used[:-1].all() and pc.all(pc.less(labels[:-1], labels[1:]), min_count=0).as_py():
+            return cls(codes=indices, dictionary=labels)  # as it is
+        order = pc.sort_indices(labels).to_numpy()
         order = order[used[order]]
-        rank = np.full(len(encoded.dictionary) + 1, -1, dtype=np.int32)
+        rank = np.full(len(labels) + 1, -1, dtype=np.int32)
         rank[order] = np.arange(order.size, dtype=np.int32)
-        return cls(codes=rank[indices], dictionary=encoded.dictionary.take(pa.array(order)))
+        return cls(codes=rank[indices], dictionary=labels.take(pa.array(order)))
 
     @classmethod
     def relabelled(cls, codes: NDArray[np.int32], labels: Sequence[str]) -> Coded:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,18 @@ class TableTests:
 
     table: TestResult | Undefined
     rows: Mapping[str, TestResult]
+
+
+def category_of_rows(rows: Rows, categories: Sequence[int]) -> NDArray[np.int32]:
+    """Return the category of each row, of the category of each profile of the rows; -1 for none."""
+    category = np.full(len(rows), -1, dtype=np.int32)
+    for number, (_, where) in zip(categories, rows.profiles(), strict=True):
+        category[where] = number
+    return category
+
+
+def _narrow(counts: NDArray[np.int64]) -> NDArray[Any]:
+    return counts.astype(np.min_scalar_type(counts.max(initial=0)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,19 +104,19 @@ class Clusters:
         level : float
             Nominal coverage.
         """
-        category = np.full(len(rows), -1, dtype=np.int64)
-        for number, (_, where) in zip(categories, rows.profiles(), strict=True):
-            category[where] = number
-        kept = np.flatnonzero((category >= 0) & (positive >= 0))
+        category = category_of_rows(rows, categories)
+        counted = (category >= 0) & (positive >= 0)
+        kept = slice(None) if counted.all() else np.flatnonzero(counted)
         codes = (rows.round if unit == "round" else rows.application)[kept]
         clusters, units = compact(codes + 1)  # + 1: rows without a round are one unit together
         rates = None
-        if kept.size and int(np.bincount(clusters).max()) > 1:
-            cells, size = category[kept] * units + clusters, len(labels) * units
-            rates = ClusteredRates.of(
-                np.bincount(cells[positive[kept] == 1], minlength=size).reshape(-1, units),
-                np.bincount(cells, minlength=size).reshape(-1, units),
-            )
+        if codes.size and int(np.bincount(clusters).max()) > 1:
+            cells, size = category[kept].astype(np.int64), len(labels) * units
+            cells *= units
+            cells += clusters
+            people = _narrow(np.bincount(cells, minlength=size))
+            won = _narrow(np.bincount(cells[positive[kept] == 1], minlength=size))
+            rates = ClusteredRates.of(won.reshape(-1, units), people.reshape(-1, units))
         places = {label: i for i, label in enumerate(labels)}
         return cls(unit=unit, places=places, rates=rates, units=units, level=level)
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from audit_lib.errors import UndefinedMetricError
 from audit_lib.measure.rows.scored import Rows, compact
 from audit_lib.measure.sides import ClusterUnit
+from audit_lib.measure.statutory.intervals import category_of_rows
 from audit_lib.metrics.impact import ImpactRow
 from audit_lib.results import Interval, Undefined
 from audit_lib.stats.estimated_median import rates_above_median
@@ -33,7 +34,7 @@ class MedianSample:
     """
 
     scores: NDArray[np.float64]
-    categories: NDArray[np.int64]
+    categories: NDArray[np.int32]
     clusters: NDArray[np.int32] | None
     places: Mapping[str, int]
 
@@ -47,14 +48,12 @@ class MedianSample:
         unit: ClusterUnit,
     ) -> MedianSample:
         """Take the rows of a sample; `categories` has the place of each profile's category in `labels`."""
-        category = np.full(len(rows), -1, dtype=np.int64)
-        for number, (_, where) in zip(categories, rows.profiles(), strict=True):
-            category[where] = number
-        codes = (rows.round if unit == "round" else rows.application)[sample]
+        kept = slice(None) if sample.all() else sample
+        codes = (rows.round if unit == "round" else rows.application)[kept]
         clusters, units = compact(codes + 1)  # + 1: rows without a round are one unit together
         return cls(
-            scores=rows.score[sample],
-            categories=category[sample],
+            scores=rows.score[kept],
+            categories=category_of_rows(rows, categories)[kept],
             clusters=None if units == codes.size else clusters,
             places={label: place for place, label in enumerate(labels)},
         )
@@ -75,7 +74,7 @@ class MedianSample:
                 raise UndefinedMetricError("a score is infinite")
             if len(kept) < 2:
                 raise UndefinedMetricError("fewer than two categories: there is nothing to compare with")
-            number = np.full(len(self.places) + 1, -1)
+            number = np.full(len(self.places) + 1, -1, dtype=np.int32)
             number[[self.places[str(row.category)] for row in kept]] = np.arange(len(kept))
             rates = rates_above_median(self.scores, number[self.categories], len(kept), self.clusters)
             found = [
