@@ -16,7 +16,7 @@ from audit_lib.documents.statuses import STATUSES
 from audit_lib.errors import EvidenceError
 from audit_lib.measure.rows import in_order
 from audit_lib.measure.rows.answers import SCORE_COLUMNS, Answers
-from audit_lib.measure.rows.in_order import Shard
+from audit_lib.measure.rows.in_order import ShardScores
 from audit_lib.records import parquet_source, write_table
 
 TYPES = {
@@ -41,15 +41,15 @@ def table(rows: list[dict[str, Any]]) -> pa.Table:
     return made.sort_by([("variant_id", "ascending"), ("repeat", "ascending")])
 
 
-def of_file(rows: pa.Table) -> Shard:
-    return Shard.of_file(parquet_source(write_table(rows)), SCORE_COLUMNS, LABELS)
+def of_file(rows: pa.Table) -> ShardScores:
+    return ShardScores.of_file(parquet_source(write_table(rows)), SCORE_COLUMNS, LABELS)
 
 
-@pytest.mark.parametrize("shard", [Shard.of_table, of_file])
+@pytest.mark.parametrize("shard", [ShardScores.of_table, of_file])
 @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(answers=st.lists(st.lists(ANSWER, max_size=3), min_size=1, max_size=14), data=st.data())
 def test_any_cut_places_each_answer_at_its_variant(
-    shard: Callable[[pa.Table], Shard], answers: list[list[tuple[Any, ...]]], data: st.DataObject
+    shard: Callable[[pa.Table], ShardScores], answers: list[list[tuple[Any, ...]]], data: st.DataObject
 ) -> None:
     shards = data.draw(st.integers(1, 5))
     ids = [f"v{number:02d}" for number in range(len(answers))]
@@ -85,4 +85,4 @@ def test_rows_of_no_variant_and_rows_out_of_order_are_refused() -> None:
     turned = rows.take(list(reversed(range(9))))
     with pytest.raises(EvidenceError, match="not in the order of their variants"):
         Answers.gather([of_file(turned)], ids)
-    assert Answers.gather([Shard.of_table(turned)], ids).score.tolist() == [0.5] * 9
+    assert Answers.gather([ShardScores.of_table(turned)], ids).score.tolist() == [0.5] * 9

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from audit_lib.documents.statuses import ANSWERED, STATUSES
 from audit_lib.errors import EvidenceError
 from audit_lib.measure.rows.coded import Coded
-from audit_lib.measure.rows.in_order import Shard, in_blocks
+from audit_lib.measure.rows.in_order import ShardScores, in_blocks
 
 Floats = NDArray[np.float64]
 
@@ -57,12 +57,12 @@ class Answers:
     within: NDArray[np.float64] | None
 
     @classmethod
-    def gather(cls, shards: Iterable[Shard], variant_ids: pa.ChunkedArray) -> Answers:
+    def gather(cls, shards: Iterable[ShardScores], variant_ids: pa.ChunkedArray) -> Answers:
         """Merge the score rows of shards, and place them at their variants.
 
         Parameters
         ----------
-        shards : iterable of Shard
+        shards : iterable of ShardScores
             In any order.
         variant_ids : ChunkedArray of str
             Sorted.

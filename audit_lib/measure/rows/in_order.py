@@ -22,7 +22,7 @@ _BATCH: Final = 1 << 14
 _BUFFER: Final = 1 << 16
 
 
-class Shard:
+class ShardScores:
     """The score rows of one shard, in the order of their variants.
 
     Parameters
@@ -40,12 +40,12 @@ class Shard:
         self._last = ""
 
     @classmethod
-    def of_table(cls, table: pa.Table) -> Shard:
+    def of_table(cls, table: pa.Table) -> ShardScores:
         """Take rows that are at hand, in any order."""
         return cls(table.slice(0, 0), iter([table.sort_by("variant_id")]))
 
     @classmethod
-    def of_file(cls, source: pa.NativeFile, columns: Iterable[str], labels: Iterable[str]) -> Shard:
+    def of_file(cls, source: pa.NativeFile, columns: Iterable[str], labels: Iterable[str]) -> ShardScores:
         """Read columns of a Parquet table a batch at a time, those of few `labels` as codes."""
         file = pq.ParquetFile(source, read_dictionary=[*labels], buffer_size=_BUFFER, pre_buffer=False)
         names = [*columns]
@@ -89,7 +89,7 @@ class Shard:
 
 
 def in_blocks(
-    shards: Iterable[Shard], ids: pa.ChunkedArray
+    shards: Iterable[ShardScores], ids: pa.ChunkedArray
 ) -> Iterator[tuple[int, pa.ChunkedArray, pa.Table]]:
     """Yield the sorted ids of variants some at a time, where they begin, and all score rows of these variants.
 

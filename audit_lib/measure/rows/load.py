@@ -18,7 +18,7 @@ from audit_lib.measure.rows.answers import SCORE_COLUMNS, Answers, flags, modal
 from audit_lib.measure.rows.coded import Coded
 from audit_lib.measure.rows.decision import decide
 from audit_lib.measure.rows.drawn_rounds import DrawnRounds
-from audit_lib.measure.rows.in_order import Shard
+from audit_lib.measure.rows.in_order import ShardScores
 from audit_lib.measure.rows.load_texts import load_texts
 from audit_lib.measure.rows.pair_answers import PairAnswers
 from audit_lib.measure.rows.pools import Pools
@@ -59,7 +59,7 @@ def load_rows(
     if not shards:
         raise EvidenceError(f"{run.uri}: no shard of scores")
     spec = run.spec if decision is None else run.spec.model_copy(update={"decision": decision})
-    scores: Iterable[pa.Table | Shard] = _files(run, shards)
+    scores: Iterable[pa.Table | ShardScores] = _files(run, shards)
     if reading is not None:
         check_rereadable(run, reading)
         prompt = asked_as(spec, reading)
@@ -107,7 +107,7 @@ def load_part(
 
 
 def split_rows(
-    variants: pa.Table, shards: Iterable[pa.Table | Shard], spec: AuditSpec
+    variants: pa.Table, shards: Iterable[pa.Table | ShardScores], spec: AuditSpec
 ) -> tuple[Rows, pa.ChunkedArray]:
     """Make the ordinary rows as `make_rows` does, and beside them, as `Rows.varied`, all others."""
     usual = ordinary(variants)
@@ -115,7 +115,7 @@ def split_rows(
         known = _Known.of(variants.select([name for name in variants.column_names if name != COLUMN]), spec)
         del variants
         return _arranged(known, shards, spec)
-    tables = [one.table() if isinstance(one, Shard) else one for one in shards]
+    tables = [one.table() if isinstance(one, ShardScores) else one for one in shards]
     found = []
     for mask in (usual, pc.invert(usual)):
         own = variants.filter(mask)
@@ -162,10 +162,10 @@ def _tables(run: Run, shards: Sequence[int], more: tuple[str, ...] = ()) -> Iter
         yield _read(source, (*SCORE_COLUMNS, *more), _LABELS)
 
 
-def _files(run: Run, shards: Sequence[int]) -> Iterator[Shard]:
+def _files(run: Run, shards: Sequence[int]) -> Iterator[ShardScores]:
     for shard in shards:
         source = run.stage(f"scores/{shard}").parquet("scores.parquet", large=0)
-        yield Shard.of_file(source, SCORE_COLUMNS, _LABELS)
+        yield ShardScores.of_file(source, SCORE_COLUMNS, _LABELS)
 
 
 def make_rows(
@@ -177,7 +177,7 @@ def make_rows(
     ----------
     variants : Table
         Sorted or not.
-    shards : iterable of Table or Shard
+    shards : iterable of Table or ShardScores
         Score rows, in any order.
     spec : AuditSpec
         Groups and decision rule.
@@ -222,11 +222,13 @@ class _Known:
 
 
 def _arranged(
-    known: _Known, shards: Iterable[pa.Table | Shard], spec: AuditSpec
+    known: _Known, shards: Iterable[pa.Table | ShardScores], spec: AuditSpec
 ) -> tuple[Rows, pa.ChunkedArray]:
     """Join the scores, decide, and put the rows in order; no array is held as it was before."""
     ids, columns, recorded, qualified = known.ids, known.columns, known.recorded, known.qualified
-    answers = Answers.gather((one if isinstance(one, Shard) else Shard.of_table(one) for one in shards), ids)
+    answers = Answers.gather(
+        (one if isinstance(one, ShardScores) else ShardScores.of_table(one) for one in shards), ids
+    )
     pa.default_memory_pool().release_unused()  # what reading took; arrays of the rows take its place
     columns["model"] = answers.model
     if any("qualified" in names for names in spec.measure.strata):
