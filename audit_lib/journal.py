@@ -97,6 +97,8 @@ def _read_journal(store: Store, audit: str) -> list[JournalEntry]:
     folder = f"{audit}/{FOLDER}"
     found: list[JournalEntry] = []
     names = {key: key.removeprefix(f"{folder}/") for key in store.list(folder)}
+    for key, why in store.odd(folder) if isinstance(store, LocalStore) else ():
+        raise EvidenceError(f"{store.uri(key)}: {why}")
     for key, name in names.items():
         if not _NUMBERED.fullmatch(name):
             raise EvidenceError(f"{store.uri(key)}: is no entry of the journal")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import re
 import stat
 import struct
 import tarfile
@@ -14,6 +16,8 @@ from typing import IO, Any, Callable
 MOST_FILES = 1_000_000
 MOST_EXPANDED = 200
 """How many times its archive's size what is in it may have."""
+_LEFT = re.compile(r"\.tmp-[0-9a-f]{16}")
+"""Names under which a store writes files in a folder; a writing that was killed leaves one, which nothing reads."""
 _SMALL = 64 << 20
 _PIECE = 1 << 20
 _MORE = "has more in it than its list of files says, which another program may read"
@@ -98,15 +102,24 @@ def _folder(root: str) -> Source:
     odd: list[tuple[str, str]] = []
 
     def complain(error: OSError) -> None:
-        raise RefusedError(f"{error.filename}: cannot be read ({error.strerror})")
+        if error.errno != errno.ENAMETOOLONG:
+            raise RefusedError(f"{error.filename}: cannot be read ({error.strerror})")
+        deep = os.path.relpath(error.filename, root).replace(os.sep, "/")
+        odd.append((deep, "is a folder so deep that what is in it cannot be read"))
 
     for folder, folders, files in os.walk(root, onerror=complain):
         for name in sorted(folders + files):
             full = os.path.join(folder, name)
             path = os.path.relpath(full, root).replace(os.sep, "/")
-            mode = os.lstat(full).st_mode
+            try:
+                mode = os.lstat(full).st_mode
+            except OSError as error:
+                odd.append((path, f"cannot be looked at ({error.strerror})"))
+                continue
             if stat.S_ISLNK(mode):
                 odd.append((path, "is a symbolic link, which may lead out of the run; evidence has none"))
+            elif stat.S_ISREG(mode) and _LEFT.fullmatch(name):
+                continue
             elif stat.S_ISREG(mode):
                 sizes[path] = os.path.getsize(full)
             elif not stat.S_ISDIR(mode):

@@ -72,7 +72,11 @@ def _parts(content: bytes) -> list[tuple[int, bytes]]:
         if length > 0x80:
             size = length & 0x7F
             length, at = int.from_bytes(content[at : at + size], "big"), at + size
-        if length == 0x80 or at + length > len(content):
+            if length < 0x80 or size != (length.bit_length() + 7) // 8:
+                raise OddError("is no time stamp: a length is written in another form than DER's")
+        elif length == 0x80:
+            raise OddError("is no time stamp: its lengths do not fit")
+        if at + length > len(content):
             raise OddError("is no time stamp: its lengths do not fit")
         found.append((tag, content[at : at + length]))
         at += length

@@ -32,7 +32,7 @@ def digest_over(
     digests, sizes : mapping
         Of each file, by its path in the run.
     odd : iterable of str
-        Symbolic links, and what came over a file in a bucket with versions.
+        Symbolic links and what else is no file, and what came over a file in a bucket with versions.
     """
     whole = hashlib.sha256()
     for path in sorted(digests):
@@ -59,7 +59,7 @@ def bundle_digest(store: Store) -> BundleDigest:
             continue  # no regular file: a whole run has none, and its digest is that of a run without
     odd: list[str] = []
     if isinstance(store, LocalStore):
-        odd += store.links()
+        odd += [path for path, _ in store.odd()]
     elif isinstance(store, FirstVersions):
         odd += [f"{one.kind} {one.key}" for one in store.later("")]
     return digest_over(digests, sizes, odd)

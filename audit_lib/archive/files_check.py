@@ -11,6 +11,7 @@ from audit_lib.archive.findings import Work
 from audit_lib.archive.layout import SEALED, STARTED, stage_of
 from audit_lib.archive.manifest import MANIFEST
 from audit_lib.archive.salted_leaves import check_listed_leaves
+from audit_lib.canonical import LARGEST
 from audit_lib.documents.environment import Environment, environment_bytes
 from audit_lib.documents.evidence import (
     MANIFEST_SCHEMA,
@@ -184,7 +185,11 @@ def check_json(work: Work) -> None:
     for path in work.digests:
         ours = path.split("/")[0] in (*SEALED, "monitor") and "/inputs/" not in path
         ours = ours and path not in work.withheld
-        if ours and path.endswith(".json") and (odd := odd_json(work.store.get(path))):
+        if not ours or not path.endswith(".json"):
+            continue
+        if work.sizes[path] > LARGEST:
+            work.find("record", path, f"is larger than {LARGEST >> 20} MiB; it is not read")
+        elif odd := odd_json(work.store.get(path)):
             work.find("record", path, odd)
 
 

@@ -281,8 +281,8 @@ def _hash_files(work: Work, paths: Sequence[str], notify: Callable[[str], None])
             work.find("missing", path, "cannot be read")
         progress.one_more()
     if isinstance(work.store, LocalStore):
-        for path in work.store.links():
-            work.find("extra", path, "is a symbolic link, which may lead out of the run; evidence has none")
+        for path, why in work.store.odd():
+            work.find("extra", path, why)
 
 
 def _manifest(work: Work) -> tuple[Manifest | None, FailedAttempt | None]:

@@ -6,13 +6,14 @@ import contextlib
 import errno
 import io
 import os
+import re
 import secrets
 import shutil
 import stat
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Final
 from urllib.parse import quote, unquote, urlsplit
 
 from audit_lib.errors import NotFoundError, StoreError
@@ -21,6 +22,10 @@ from audit_lib.store.contract import TEMPORARY, LockUntil, check_key
 _CHUNK = 1 << 20
 _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 """Without waiting: a pipe would wait for ever for who writes to it."""
+
+
+_LEFT: Final = re.compile(rf"{re.escape(TEMPORARY)}[0-9a-f]{{16}}")
+"""Names of files that are being written; a `put` that was killed leaves one."""
 
 
 class LocalStore:
@@ -163,17 +168,33 @@ class LocalStore:
                 times.append((self._folder / key).stat().st_mtime)
         return datetime.fromtimestamp(max(times), UTC) if times else None
 
-    def links(self) -> Sequence[str]:
-        """Return the keys of symbolic links, sorted; `list` goes through none that leads to a folder."""
-        found, folders = [], [""]
+    def odd(self, prefix: str = "") -> Sequence[tuple[str, str]]:
+        """Return what is no file in the folder `prefix` and below it, or hides in it from `list`: each key, and why.
+
+        Left out are what a killed `put` leaves, and folders.
+
+        Raises
+        ------
+        StoreError
+            If a folder cannot be read.
+        """
+        found, folders = [], [f"{prefix.rstrip('/')}/" if prefix.rstrip("/") else ""]
         while folders:
             here = folders.pop()
-            with contextlib.suppress(OSError), os.scandir(f"{self._folder}/{here}") as entries:
-                for entry in entries:
-                    if entry.is_symlink():
-                        found.append(f"{here}{entry.name}")
-                    elif entry.is_dir():
-                        folders.append(f"{here}{entry.name}/")
+            try:
+                with os.scandir(f"{self._folder}/{here}") as entries:
+                    for entry in entries:
+                        why = _oddness(entry)
+                        if why:
+                            found.append((f"{here}{entry.name}", why))
+                        elif entry.is_dir(follow_symlinks=False):
+                            folders.append(f"{here}{entry.name}/")
+            except (FileNotFoundError, NotADirectoryError):
+                continue
+            except OSError as error:
+                if error.errno != errno.ENAMETOOLONG:
+                    raise StoreError(f"{self._folder}/{here}: cannot be read ({error.strerror})") from None
+                found.append((here.rstrip("/"), "is a folder so deep that what is in it cannot be read"))
         return sorted(found)
 
     def size(self, key: str) -> int:
@@ -205,6 +226,17 @@ class LocalStore:
             if isinstance(error, StoreError):
                 raise
             raise StoreError(f"{path}: cannot be written ({error.strerror})") from None
+
+
+def _oddness(entry: os.DirEntry[str]) -> str:
+    """Return why an entry of a folder is neither a file nor a folder that a store has; empty where it is one."""
+    if entry.is_symlink():
+        return "is a symbolic link, which may lead out of the run; evidence has none"
+    if entry.name.startswith(TEMPORARY) and not _LEFT.fullmatch(entry.name):
+        return "has a name that begins as those of files that are being written, and is none of ours"
+    if not entry.is_file() and not entry.is_dir():
+        return "is no file"
+    return ""
 
 
 def _make_folder(folder: Path) -> None:
