@@ -21,7 +21,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from audit_lib.documents.evidence import decode_exact
-from audit_lib.documents.journal import JournalEntry, JournalEvent, entry_bytes, entry_digest, head_of
+from audit_lib.documents.journal import ENDS, JournalEntry, JournalEvent, entry_bytes, entry_digest, head_of
 from audit_lib.documents.run_statement import JournalHead
 from audit_lib.errors import ConflictError, EvidenceError
 from audit_lib.run import RunKey
@@ -31,6 +31,8 @@ FOLDER: Final = "journal"
 _NUMBERED: Final = re.compile(r"(\d{6,})\.json")
 _TRIES: Final = 200
 _AT_ONCE: Final = 8
+_LARGEST: Final = 1 << 20
+"""Bytes of an entry; one that this library writes has some hundred."""
 _TAIL: Final = 50
 """Entries that are read before another is made: what was entered already is among the last."""
 
@@ -112,10 +114,18 @@ def _read_journal(store: Store, audit: str) -> list[JournalEntry]:
 
 def _contents(store: Store, keys: Sequence[str]) -> Iterable[bytes]:
     """Return the objects of some keys in their order; several at once from a store that answers over a network."""
+
+    def read(key: str) -> bytes:
+        with store.open(key) as stream:
+            content = stream.read(_LARGEST + 1)
+        if len(content) > _LARGEST:
+            raise EvidenceError(f"{store.uri(key)}: is larger than {_LARGEST >> 20} MiB; it is not read")
+        return content
+
     if isinstance(store, LocalStore) or len(keys) < _AT_ONCE:
-        return map(store.get, keys)
+        return map(read, keys)
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        return list(pool.map(store.get, keys))
+        return list(pool.map(read, keys))
 
 
 def newest_head(store: Store, audit: str) -> JournalHead | None:
@@ -244,11 +254,16 @@ def _tail(store: Store, audit: str) -> list[JournalEntry]:
 
 
 def _same(entries: Sequence[JournalEntry], made: JournalEntry) -> JournalEntry | None:
-    """Return the entry that says the same already."""
+    """Return the entry that says the same already; an attempt that has ended is not abandoned any more."""
     for one in entries:
-        if _said(one) == _said(made):
+        ended = made.event == "abandoned" and one.event in ENDS
+        if _said(one) == _said(made) or (ended and _attempt(one) == _attempt(made)):
             return one
     return None
+
+
+def _attempt(entry: JournalEntry) -> tuple[str, str, int]:
+    return entry.window, entry.run, entry.attempt
 
 
 def _said(entry: JournalEntry) -> Any:

@@ -12,7 +12,7 @@ from verifier.privacy import withhold
 from verifier.record_tree import SALTED_LEAVES, check_root
 from verifier.shapes import instant
 from verifier.source import Source
-from verifier.strict_json import OddError, is_as_written, read
+from verifier.strict_json import LARGEST, OddError, is_as_written, read
 
 SEALED = ("plan", "sample", "variants", "scores", "validation", "metrics", "report")
 SUCCESS, STARTED, MANIFEST = "_SUCCESS", "_STARTED", "evidence/manifest.json"
@@ -213,6 +213,9 @@ def _check_json(files: Files) -> None:
     for path in files.digests:
         ours = path.split("/")[0] in (*SEALED, "evidence", "monitor", "store") and "/inputs/" not in path
         if not (ours and path.endswith(".json")) or path in files.withheld:
+            continue
+        if files.sizes[path] > LARGEST:
+            files.verdict.find("record", path, f"is larger than {LARGEST >> 20} MiB; it is not read")
             continue
         content = files.read(path)
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Sequence
 
 from verifier.documents import decode, journal_at_plan, journal_entry
@@ -25,6 +25,8 @@ _ANSWERS = {"signed": "signoff", "rejected": "rejection"}
 """What an auditor did -> the folder of the statement."""
 _GONE = "the statement {} was {}, says entry {} of the journal, and is gone"
 _ENDS = ("completed", "failed", "abandoned")
+_WITHOUT_DIGEST = ("asked", "abandoned", "superseded")
+_OUTCOMES = {"completed": ("complete",), "failed": ("failed", "stopped", "validation_failed")}
 
 
 def journal_next_to(run: str) -> str:
@@ -35,8 +37,8 @@ def journal_next_to(run: str) -> str:
 
 def check_journal(
     files: Files, identity: dict[str, str], folder: str, heads: Sequence[dict[str, Any]], *, required: bool
-) -> None:
-    """Check the journal in a folder, and the run against it.
+) -> datetime | None:
+    """Check the journal in a folder, and the run against it; return when the model was about to be asked first.
 
     Parameters
     ----------
@@ -57,7 +59,7 @@ def check_journal(
         if required and not any(one.kind == "journal" for one in verdict.findings):
             what = "the journal cannot be checked from a copy that has none; give its folder with --journal"
             verdict.find("journal", f"{identity['audit']}/journal", what)
-        return
+        return None
     where, entries = known
     digests = [_digest(one) for one in entries]
     for head in heads:
@@ -71,22 +73,52 @@ def check_journal(
         verdict.signatures.append("journal: the run is not entered in it")
         if required:
             verdict.find("journal", where, "the run is not entered, and the trust file or a head requires it")
-        return
+        return None
     _check_own(files, own, where)
     _check_at_plan(files, identity, entries, digests)
+    asked = next((instant_of(one["at"]) for one in own if one["event"] == "asked"), None)
     window = [one for one in entries if one["window"] == identity["window"]]
+    _check_possible(files, where, window)
     if where == COPY:
         verdict.signatures.append(
             f"journal: {_attempts(window)} on this window until {entries[-1]['at']}, when the newest entry of this "
             f"copy was made; its head is {digests[-1]} (entry {len(entries)}). What came later cannot be known here"
         )
-        return
+        return asked
     _check_others(
         files, [one for one in window if one not in own], os.path.dirname(os.path.abspath(folder)), identity
     )
     verdict.signatures.append(
         f"journal: {_attempts(window)} on this window; head {digests[-1]} (entry {len(entries)}): keep it elsewhere"
     )
+    return asked
+
+
+def _check_possible(files: Files, where: str, window: Sequence[dict[str, Any]]) -> None:
+    """Find entries that nothing makes after those before them: behind the newest known head anybody can add some."""
+    before: dict[str, list[dict[str, Any]]] = {}
+    for one in window:
+        own = before.setdefault(one["run"], [])
+        why = _why_not(one, own)
+        if why:
+            files.verdict.find("journal", where, f"entry {one['number']} {why}")
+        own.append(one)
+
+
+def _why_not(one: dict[str, Any], own: Sequence[dict[str, Any]]) -> str:
+    event, planned = one["event"], [entry["attempt"] for entry in own if entry["event"] == "planned"]
+    if ("sealed_sha256" in one) == (event in _WITHOUT_DIGEST):
+        return f"says {event}, and does not say of what, or says it of a file"
+    if one.get("outcome") not in _OUTCOMES.get(event, (None,)):
+        return f"says {event} with an outcome that is none of it"
+    if (event == "asked" or _is_sealing(one)) and not planned:
+        return f"says {event} of a run whose plan was never entered"
+    if (event in ("planned", "asked") or _is_sealing(one)) and any(map(_is_sealing, own)):
+        return f"says {event} of a run that was sealed before"
+    ended = any(entry["event"] in _ENDS and entry["attempt"] == one["attempt"] for entry in own)
+    if event == "abandoned" and (ended or one["attempt"] not in planned):
+        return "says that an attempt was abandoned that had ended, or was never entered"
+    return ""
 
 
 def _known(files: Files, identity: dict[str, str], folder: str) -> tuple[str, list[dict[str, Any]]] | None:
@@ -122,6 +154,8 @@ def _known(files: Files, identity: dict[str, str], folder: str) -> tuple[str, li
 
 def _entries(folder: str) -> list[bytes]:
     """Return the entries' files in order."""
+    if os.path.islink(folder.rstrip(os.sep)):
+        raise OddError("is a symbolic link, which may lead anywhere; evidence has none")
     try:
         source = open_source(folder)
         names = sorted(source.sizes, key=lambda one: (len(one), one))
@@ -247,9 +281,10 @@ def _check_others(
     if not os.path.isdir(os.path.join(store, identity["window"], identity["spec_digest"][:16])):
         return
     for one in others:
-        if one["event"] in ("planned", "asked", *_ANSWERS) or "sealed_sha256" not in one:
+        if one["event"] in _ANSWERS or "sealed_sha256" not in one:
             continue
         name = MANIFEST if _is_sealing(one) else f"attempts/{one['attempt']}/manifest.json"
+        name = f"plan/{SUCCESS}" if one["event"] == "planned" else name
         path = os.path.join(store, one["window"], one["run"], *name.split("/"))
         try:
             with open(path, "rb") as stream:
@@ -257,7 +292,7 @@ def _check_others(
         except OSError:
             same = False
         if not same:
-            what = f"entry {one['number']} of the journal says that it was sealed, and it is gone or another"
+            what = f"entry {one['number']} of the journal says that it was written, and it is gone or another"
             files.verdict.find("journal", f"{one['audit']}/{one['window']}/{one['run']}/{name}", what)
 
 

@@ -15,7 +15,7 @@ from verifier.rejection import check_rejection
 from verifier.report_tables import check_report
 from verifier.shapes import instant, instant_of
 from verifier.sign_offs import check_sign_offs
-from verifier.signatures import check_signatures
+from verifier.signatures import check_order, check_signatures
 from verifier.source import Source
 from verifier.strict_json import OddError, canonical
 from verifier.trust import Trust
@@ -67,12 +67,14 @@ def check_run(source: Source, verdict: Verdict, given: Given) -> None:
 
 def _check_given(files: Files, identity: dict[str, str], given: Given, *, sealed: bool) -> None:
     trust = given.trust
-    heads: list[dict[str, Any]] = check_signatures(files, identity, trust, sealed=sealed, stamps=given.stamps)
+    signed = check_signatures(files, identity, trust, sealed=sealed, stamps=given.stamps)
+    heads = [one.head for one in signed.values() if one.head is not None]
     heads += [{"sha256": head} for head in given.heads] + trust.heads(identity["audit"])
     # That an attempt failed nobody signs; the journal's heads, which are known or signed, say it.
     of_failed = not sealed and "result" in trust.required
     required = bool(given.heads) or of_failed or "journal" in trust.required
-    check_journal(files, identity, given.journal, heads, required=required)
+    asked = check_journal(files, identity, given.journal, heads, required=required)
+    check_order(files, signed, asked)
     if sealed:
         check_sign_offs(files, identity, trust, given.now)
         check_rejection(files, identity, trust, given.now)

@@ -36,8 +36,8 @@ class Signed(NamedTuple):
 
 def check_signatures(
     files: Files, identity: dict[str, str], trust: Trust, *, sealed: bool, stamps: bool
-) -> list[dict[str, Any]]:
-    """Check the statements over plan and result; return the heads of the journal that they hold.
+) -> dict[str, Signed]:
+    """Check the statements over plan and result; return what holds, by its moment.
 
     Parameters
     ----------
@@ -81,7 +81,6 @@ def check_signatures(
             verdict.find("signature", path, str(error))
             continue
         _check_believed(files, moment, signed[moment], trust, stamps=stamps)
-    _check_order(files, signed)
     for what, suffix in (("sigstore", "sigstore.json"), ("receipts", "receipt.cbor")):
         if what in trust.required:
             verdict.undecided.append(
@@ -91,7 +90,7 @@ def check_signatures(
             verdict.notes.append(f"signatures/*.{suffix}: are not checked here")
     if not trust.file:
         verdict.signatures.append(_UNKNOWN)
-    return [one.head for one in signed.values() if one.head is not None]
+    return signed
 
 
 def _check(files: Files, moment: str, identity: dict[str, str]) -> Signed:
@@ -191,8 +190,18 @@ def _check_believed(files: Files, moment: str, signed: Signed, trust: Trust, *, 
             verdict.find("signature", path, f"{said}it only claims: there is no time stamp")
 
 
-def _check_order(files: Files, signed: dict[str, Signed]) -> None:
-    """The plan is signed before the first request, the result after the sealing; stamps have whole seconds."""
+def check_order(files: Files, signed: dict[str, Signed], entered: datetime | None) -> None:
+    """The plan is signed before the first request, the result after the sealing; stamps have whole seconds.
+
+    Parameters
+    ----------
+    files : Files
+        Of the run.
+    signed : dict
+        Signatures that hold, by their moment.
+    entered : datetime or None
+        When the journal says that the model was about to be asked: a shard that was killed has no record.
+    """
     verdict = files.verdict
     try:
         asked = [
@@ -202,6 +211,7 @@ def _check_order(files: Files, signed: dict[str, Signed]) -> None:
             for record in [files.record(path[: -len(SUCCESS) - 1])]
             if record is not None
         ]
+        asked += [entered] if entered is not None else []
         if "plan" in signed and asked and signed["plan"].at > min(asked):
             what = f"the plan was signed {signed['plan'].at}, after the first request {min(asked)}"
             verdict.find("signature", "signatures/plan.dsse.json", what)

@@ -9,6 +9,7 @@ from audit_lib.documents.evidence import Manifest
 from audit_lib.documents.journal import ENDS, JournalEntry
 from audit_lib.errors import EvidenceError
 from audit_lib.journal import enter, entries_of, read_journal
+from audit_lib.journal_order import is_sealing
 from audit_lib.run import SUCCESS, Run
 
 
@@ -95,7 +96,7 @@ def enter_sealed(run: Run) -> JournalEntry | None:
 def _sealings(run: Run) -> list[JournalEntry]:
     """Return the entries that say that the run was sealed."""
     own = entries_of(read_journal(run.store, run.key.audit), run.key)
-    return [one for one in own if one.event == "completed" or one.outcome == "validation_failed"]
+    return [one for one in own if is_sealing(one)]
 
 
 def _enter_abandoned(run: Run, number: int) -> None:

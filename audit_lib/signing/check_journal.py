@@ -16,6 +16,7 @@ from audit_lib.documents.run_statement import JournalHead
 from audit_lib.errors import AuditError, EvidenceError, NotFoundError
 from audit_lib.journal import FOLDER, check_head, entries_of, read_journal
 from audit_lib.journal_lines import NAME, check_extends, read_lines
+from audit_lib.journal_order import impossible_entries, is_sealing
 from audit_lib.plan.journal_before import JOURNAL
 from audit_lib.run import SUCCESS
 from audit_lib.signing.checked_run import CheckedRun
@@ -95,13 +96,14 @@ def check_journal(
     _check_at_plan(run, known.entries, found)
     asked = next((datetime.fromisoformat(one.at) for one in own if one.event == "asked"), None)
     window = [one for one in known.entries if one.window == run.key.window.label]
+    _check_possible(known.where, window, found)
     last = known.entries[-1]
     head = f"{entry_digest(last)} (entry {last.number})"
     if known.store is not None:
-        _check_sealed(known.store, window, found)
+        _check_sealed(known.store, [one for one in window if one not in own or one.event != "planned"], found)
         found.lines.append(f"journal: {_attempts(window)} on this window; head {head}: keep it elsewhere")
         return asked
-    _check_sealed(run.store, own, found, run.prefix)
+    _check_sealed(run.store, [one for one in own if one.event != "planned"], found, run.prefix)
     found.lines.append(
         f"journal: {_attempts(window)} on this window until {last.at}, when the newest entry of this copy was made; "
         f"its head is {head}. What was entered later, and whether the other runs are as they were sealed, cannot be "
@@ -198,8 +200,14 @@ def check_all(store: Store, audit: str, heads: Sequence[str]) -> tuple[list[Jour
             check_head(entries, head)
         except EvidenceError as error:
             found.find(f"{audit}/{FOLDER}", str(error), "journal")
+    _check_possible(f"{audit}/{FOLDER}", entries, found)
     _check_sealed(store, entries, found)
     return entries, found
+
+
+def _check_possible(where: str, entries: Sequence[JournalEntry], found: RunSignatures) -> None:
+    for one, why in impossible_entries(entries):
+        found.find(where, f"entry {one.number} {why}", "journal")
 
 
 def _find_later(store: Store, folder: str, found: RunSignatures) -> None:
@@ -222,7 +230,7 @@ def _check_own(run: CheckedRun, where: str, own: Sequence[JournalEntry], found: 
         found.find(
             where, f"entry {planned[0].number} is about another plan than the one that is there", "journal"
         )
-    sealed = [one for one in own if _is_sealing(one)]
+    sealed = [one for one in own if is_sealing(one)]
     if manifest is not None and not sealed:
         found.find(where, "the run is sealed, and its end was never entered", "journal")
     failed = [path for path in run.list(ATTEMPTS) if path.endswith(f"/{MANIFEST}")]
@@ -237,18 +245,24 @@ def _check_sealed(
     store: Store, entries: Sequence[JournalEntry], found: RunSignatures, prefix: str | None = None
 ) -> None:
     """Everything that was sealed must be there as it was; with a `prefix` the run lies there, and not at its place."""
+    planned = set()
     for one in entries:
-        if one.sealed_sha256 is None or one.event == "planned":
+        if one.sealed_sha256 is None or (one.event == "planned" and (one.window, one.run) in planned):
             continue
         if one.event in _ANSWERS:
             _check_answer(store, one, prefix, found)
             continue
-        file = f"evidence/{MANIFEST}" if _is_sealing(one) else f"attempts/{one.attempt}/{MANIFEST}"
+        file, done = f"attempts/{one.attempt}/{MANIFEST}", "sealed"
+        if one.event == "planned":
+            file, done = f"plan/{SUCCESS}", "written"
+            planned.add((one.window, one.run))
+        elif is_sealing(one):
+            file = f"evidence/{MANIFEST}"
         path = f"{f'{one.audit}/{one.window}/{one.run}' if prefix is None else prefix}/{file}".lstrip("/")
         digest = _digest(store, path)
         if digest is None:
             found.find(
-                path, f"entry {one.number} of the journal says that it was sealed, and it is gone", "journal"
+                path, f"entry {one.number} of the journal says that it was {done}, and it is gone", "journal"
             )
         elif digest != one.sealed_sha256:
             found.find(
@@ -265,10 +279,6 @@ def _check_answer(store: Store, entry: JournalEntry, prefix: str | None, found: 
         done = "signed" if entry.event == "signed" else "made to reject the run"
         what = f"the statement {entry.sealed_sha256} was {done}, says entry {entry.number} of the journal, and is gone"
         found.find(folder, what, "journal")
-
-
-def _is_sealing(entry: JournalEntry) -> bool:
-    return entry.event == "completed" or entry.outcome == "validation_failed"
 
 
 def _attempts(window: Sequence[JournalEntry]) -> str:

@@ -28,6 +28,9 @@ _LEFT: Final = re.compile(rf"{re.escape(TEMPORARY)}[0-9a-f]{{16}}")
 """Names of files that are being written; a `put` that was killed leaves one."""
 
 
+_LINK: Final = "is a symbolic link, which may lead out of the run; evidence has none"
+
+
 class LocalStore:
     """A folder as object storage.
 
@@ -178,7 +181,10 @@ class LocalStore:
         StoreError
             If a folder cannot be read.
         """
-        found, folders = [], [f"{prefix.rstrip('/')}/" if prefix.rstrip("/") else ""]
+        start = f"{prefix.rstrip('/')}/" if prefix.rstrip("/") else ""
+        if start and os.path.islink(f"{self._folder}/{start}".rstrip("/")):
+            return [(start.rstrip("/"), _LINK)]
+        found, folders = [], [start]
         while folders:
             here = folders.pop()
             try:
@@ -231,7 +237,7 @@ class LocalStore:
 def _oddness(entry: os.DirEntry[str]) -> str:
     """Return why an entry of a folder is neither a file nor a folder that a store has; empty where it is one."""
     if entry.is_symlink():
-        return "is a symbolic link, which may lead out of the run; evidence has none"
+        return _LINK
     if entry.name.startswith(TEMPORARY) and not _LEFT.fullmatch(entry.name):
         return "has a name that begins as those of files that are being written, and is none of ours"
     if not entry.is_file() and not entry.is_dir():

@@ -18,6 +18,7 @@ from audit_lib.cli.main import main
 from audit_lib.run import SUCCESS, Run
 from tests.archive.cases import reseal
 from tests.inputs import recorded_audit
+from tests.verifier.conftest import found_here
 
 
 @pytest.fixture
@@ -280,3 +281,12 @@ def test_a_time_in_another_form_is_a_finding(bundle: Path, place: str, form: str
     document = json.loads(path.read_bytes())
     path.write_bytes(pretty_json({**document, "started_at": form}))
     assert any(finding.path == place and "form" in finding.detail for finding in hashes_only(bundle).findings)
+
+
+def test_a_document_beyond_the_bound_is_found_and_not_read(bundle: Path) -> None:
+    """Zeros behind a document, which take no place on a disk."""
+    with (bundle / "metrics/metrics.json").open("r+b") as stream:
+        stream.truncate((1 << 28) + 1)
+    words = "metrics/metrics.json: is larger than 256 MiB; it is not read [record]"
+    assert words in map(str, hashes_only(bundle).findings)
+    assert words in found_here(bundle)

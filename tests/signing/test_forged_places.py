@@ -91,6 +91,7 @@ def test_a_time_beyond_all_years_hides_no_finding(signed: Signed) -> None:
         last,
         number=last.number + 1,
         previous=entry_digest(last),
+        window="20260112T000000Z_20260119T000000Z",
         event="asked",
         outcome=None,
         sealed_sha256=None,

@@ -101,6 +101,14 @@ def cut_stamp(run: Path) -> None:
     path.write_bytes(path.read_bytes()[:-40])
 
 
+def longer_length(run: Path) -> None:
+    """The length of the whole in one byte more than DER has it: the same stamp in another file."""
+    path = run / "signatures/result.tsr"
+    content = path.read_bytes()
+    assert content[:2] == b"\x30\x82"
+    path.write_bytes(b"\x30\x83\x00" + content[2:])
+
+
 def other_stamp(run: Path) -> None:
     shutil.copy(run / "signatures/plan.tsr", run / "signatures/result.tsr")
 
@@ -115,6 +123,7 @@ ATTACKS: dict[str, Callable[[Path], Any]] = {
     "an empty line after the result's key": lambda run: other_form(run, b"", b"\n"),
     "a byte before the result's key": lambda run: other_form(run, b"\xb8", b""),
     "a stamp cut": cut_stamp,
+    "a stamp with a longer length": longer_length,
     "another's stamp": other_stamp,
     **{
         f"{name} removed": lambda run, name=name: (run / "signatures" / name).unlink()
