@@ -194,7 +194,7 @@ class Catalogue:
     panels : tuple of CataloguedPanel
         The comparisons of models, the latest window first.
     sequences : mapping of str to Sequences
-        By the audit's name, what is followed over all its windows, where that was done.
+        By the audit's name, what is followed over all its windows, where that was done and may be shown.
     journals : mapping of str to list of JournalEntry
         By the audit's name, its journal of attempts.
     """
@@ -261,9 +261,18 @@ def read_catalogue(
         left_out=(*left_out, *without),
         windows=windows,
         panels=panels,
-        sequences={audit: found for audit in audits if (found := read_sequences(store, audit)) is not None},
+        sequences={
+            audit: found
+            for audit, runs in audits.items()
+            if not hides_cells(runs) and (found := read_sequences(store, audit)) is not None
+        },
         journals={audit: read_journal(store, audit) for audit in audits},
     )
+
+
+def hides_cells(entries: Sequence[CataloguedRun]) -> bool:
+    """Whether a run of an audit is under a pack that hides small cells: what is followed is made of all cells."""
+    return any(entry.policy.cells.display == "suppress" for entry in entries)
 
 
 def latest(entries: Sequence[CataloguedRun]) -> CataloguedRun | None:

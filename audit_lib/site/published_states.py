@@ -8,7 +8,7 @@ from datetime import UTC
 
 from audit_lib.documents.run_index import AuditState, IndexedRun, LatestReport
 from audit_lib.documents.sequences import Sequences
-from audit_lib.site.catalogue import Catalogue, CataloguedRun, latest
+from audit_lib.site.catalogue import Catalogue, CataloguedRun, hides_cells, latest
 from audit_lib.site.monitor_page import state_of
 from audit_lib.site.owed_windows import OwedWindows
 from audit_lib.site.trend import points
@@ -63,10 +63,16 @@ def _state(
         first=strip[0].window.start.isoformat() if strip else None,
         next_window=next_window(windows.schedule, windows.at).label,
         latest=_latest(entries),
-        drift="not followed" if followed is None else state_of(followed),
+        drift=_drift(entries, followed),
         alarms=alarms,
         notes=tuple(run_notes(entries)),
     )
+
+
+def _drift(entries: Sequence[CataloguedRun], followed: Sequences | None) -> str:
+    if hides_cells(entries):
+        return "not shown: small cells are hidden"
+    return "not followed" if followed is None else state_of(followed)
 
 
 def _latest(entries: Sequence[CataloguedRun]) -> LatestReport | None:

@@ -139,7 +139,7 @@ def outputs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, str
             pack = suppressing(650)
             cells = pack.cells.model_copy(update={"display": display})
             pack = pack.model_copy(update={"cells": cells})
-            patch.setattr(policies, "load_policy", lambda name, pack=pack: pack)
+            patch.setattr(policies, "load_policy", lambda name, *_, pack=pack: pack)
             made[display] = _outputs(_sealed(folder), folder)
     return made
 
@@ -168,6 +168,14 @@ def test_no_digest_tells_whether_a_guess_at_the_counts_is_right(outputs: dict[st
     assert known == {"plan"}
     assert any(name.endswith("/manifest.json") for name in outputs["mark"])
     assert not any(name.endswith("/manifest.json") for name in outputs["suppress"])
+
+
+def test_the_site_does_not_follow_over_all_windows_what_is_made_of_all_cells(
+    outputs: dict[str, dict[str, str]],
+) -> None:
+    assert any(name.endswith("/monitor.html") for name in outputs["mark"])
+    assert not any(name.endswith("/monitor.html") for name in outputs["suppress"])
+    assert "not shown: small cells are hidden" in " ".join(outputs["suppress"].values())
 
 
 def test_ratios_of_the_few_are_counted_as_hidden(outputs: dict[str, dict[str, str]]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -149,11 +150,29 @@ def test_the_shipped_suite_stops_an_audit_whose_judge_gives_everybody_the_same_s
     assert AuditSpec.load(demo).checks.suites == {"scores": "../suites/scores.yaml"}
 
 
-def test_a_suppressed_report_says_nothing_of_what_a_named_suite_observed(tmp_path: Path) -> None:
+def test_a_suppressed_report_says_nothing_of_what_a_named_suite_found(tmp_path: Path) -> None:
+    document = decode_value(Validation, suited(tmp_path, Tables(), MEAN, QUICK), "validation.json")
+    kept = redacted_validation(document)
+    assert document.severity_failed == "warning" and kept.severity_failed is None
+    assert all(one.suite is None for one in kept.suites)
+    assert kept.suites[0] == document.suites[0]
+
+
+def test_a_suppressed_report_does_not_say_whether_a_group_is_empty(tmp_path: Path) -> None:
     document = decode_value(Validation, suited(tmp_path, Tables(), MEAN), "validation.json")
-    kept = redacted_validation(document).suites
-    assert kept[-1].expectations[0].observed == {"observed_value": "hidden"}
-    assert kept[0] == document.suites[0]
+    (completeness,) = (one for one in document.suites if one.table == "completeness")
+    empty = tuple(
+        replace(one, success=one.column != "groups_without_rows") for one in completeness.expectations
+    )
+    suites = tuple(
+        replace(one, success=False, expectations=empty) if one is completeness else one
+        for one in document.suites
+    )
+    said = redacted_validation(replace(document, severity_failed="warning", suites=suites))
+    assert said == redacted_validation(document)
+    columns = {one.column for suite in said.suites for one in suite.expectations}
+    assert {"answered_share", "has_variant"} < columns
+    assert not {"answered_gap", "groups_without_rows"} & columns
 
 
 def test_an_audit_with_a_named_suite_verifies_offline(tmp_path: Path) -> None:

@@ -67,8 +67,6 @@ _EXPECTATIONS: Final = {
     DIFFERENT_VALUES: mark("column unique value count to be between"),
 }
 """What this library expects itself; a suite that the spec brings has any of Great Expectations' names."""
-_HIDDEN: Final = mark("hidden")
-"""What a redacted validation has in place of a value."""
 _OBSERVED: Final = {
     "element_count": mark("element count {value}"),
     "missing_count": mark("missing count {value}"),
@@ -286,6 +284,17 @@ def _validation(content: Content) -> Fold:
         "{tables}. Each of them, with what was observed, is in {file} of the run.", tables=each, file="{file}"
     )
     blocks: list[Block] = [Paragraph(filled(words, file=code("validation/validation.json")))]
+    if content.hidden:
+        blocks.append(
+            Paragraph(
+                text(
+                    t(
+                        "Expectations about single groups, and those of suites that the spec names, are left out here: "
+                        "whether they are met would tell of hidden counts."
+                    )
+                )
+            )
+        )
     if failures:
         columns = tuple(
             Column(head, numeric=False)
@@ -304,9 +313,7 @@ def _table_name(table: str) -> str:
 
 def _failure(table: str, e: Expected) -> Row:
     observed = ", ".join(
-        t(_OBSERVED[key], value=t(value) if value == _HIDDEN else value)
-        if key in _OBSERVED
-        else f"{key.replace('_', ' ')} {value}"
+        t(_OBSERVED[key], value=value) if key in _OBSERVED else f"{key.replace('_', ' ')} {value}"
         for key, value in e.observed.items()
         if value is not None
     )

@@ -26,7 +26,7 @@ from audit_lib.documents.rate_tables import (
     RowWithoutRatio,
 )
 from audit_lib.documents.sample import Drawn, Sample
-from audit_lib.documents.validation import Expected, Validation
+from audit_lib.documents.validation import Validation
 from audit_lib.measure.statutory.categories import category_of
 from audit_lib.policies import Policy
 from audit_lib.progress import ignore
@@ -41,6 +41,8 @@ OfGroup = TypeVar("OfGroup", Missingness, LabelMass, ScoreSummary)
 AnyEstimate = Estimate | HiddenEstimate
 
 GIVES_AWAY: Final = mark("hidden: it would tell the rate of a hidden row")
+_OF_GROUPS: Final = frozenset({"answered_gap", "groups_without_rows"})
+"""Columns of ``validation.json`` that are made of the counts of single groups."""
 _GONE: Final = Undefined(HIDDEN)
 _NOTHING: Final = HiddenEstimate(value=_GONE, interval=_GONE)
 
@@ -239,19 +241,23 @@ def redacted_sample(sample: Sample, spec: AuditSpec) -> Sample:
 
 
 def redacted_validation(validation: Validation) -> Validation:
-    """Return ``validation.json`` without what named suites observed, and of the groups least and most answered."""
+    """Return ``validation.json`` without what tells of single groups, be it that a check of them is met.
+
+    Left out are expectations about the groups, such as that each has people, and all of named suites, which may ask
+    anything. What failed is told of those that are left.
+    """
     suites = tuple(
-        replace(
-            suite,
-            expectations=tuple(
-                _unobserved(one) if suite.suite is not None or one.column == "answered_gap" else one
-                for one in suite.expectations
-            ),
-        )
+        replace(suite, success=all(one.success for one in kept), expectations=kept)
         for suite in validation.suites
+        if suite.suite is None
+        and (kept := tuple(e for e in suite.expectations if e.column not in _OF_GROUPS))
     )
-    return replace(validation, suites=suites, completeness=None, beside=None, label_mass=None)
-
-
-def _unobserved(expected: Expected) -> Expected:
-    return replace(expected, observed={"observed_value": "hidden"})
+    failed = {one.severity for suite in suites for one in suite.expectations if not one.success}
+    return replace(
+        validation,
+        severity_failed="error" if "error" in failed else "warning" if failed else None,
+        suites=suites,
+        completeness=None,
+        beside=None,
+        label_mass=None,
+    )
