@@ -214,11 +214,13 @@ def _check(path: str, entries: list[tuple[str, int]]) -> None:
         if (
             any(part in ("", ".", "..") for part in parts)
             or "\\" in name
-            or ":" in parts[0]
+            or any(":" in part for part in parts)
             or any(unicodedata.category(char) in ("Cc", "Cf", "Cs") for char in name)
         ):
             raise AttackError(f"{path}: {name!a} is no path within a folder")
-        folded = unicodedata.normalize("NFKC", name).casefold()
+        folded = "/".join(
+            part.rstrip(". ") for part in unicodedata.normalize("NFKC", name).casefold().split("/")
+        )
         if folded in seen:
             other = seen[folded]
             why = "is in it twice" if other == name else f"and {other!a} are one file on some machines"

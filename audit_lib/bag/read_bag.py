@@ -184,14 +184,16 @@ def _checked(path: Path, members: list[tuple[str, int]]) -> list[str]:
             len(parts) < 2
             or any(part in ("", ".", "..") for part in parts)
             or "\\" in name
-            or ":" in parts[0]
+            or any(":" in part for part in parts)
             or any(category(char) in ("Cc", "Cf", "Cs") for char in name)
         ):
             raise EvidenceError(f"{path}: {name!a} is no path within a bag's folder")
         folders.add(parts[0])
         own = "/".join(parts[1:])
         # Two names that some file systems take for one: the second would be written over the first.
-        other = seen.setdefault(normalize("NFKC", own).casefold(), own)
+        other = seen.setdefault(
+            "/".join(part.rstrip(". ") for part in normalize("NFKC", own).casefold().split("/")), own
+        )
         if other != own:
             raise EvidenceError(f"{path}: {own!a} and {other!a} are one file on some machines")
         found.append(own)
