@@ -11,16 +11,17 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import cache
 from itertools import zip_longest
 from typing import Final
 
 from audit_lib.check.findings import SummaryFinding
 from audit_lib.check.own_pdf import PdfWords
 from audit_lib.page_transcript import PageText, Transcript, Visible, numerals, read_transcript
+from audit_lib.translation import LANGUAGES, Speaker
 
 _MOST: Final = 50
 _SHOWN: Final = 160
-_PAGE_NUMBER: Final = re.compile(r"(\d+)of(\d+)")
 _NOT_SET: Final = frozenset({"title", "alt", "data-running"})
 """What the paper's page holds beside the words that are set on it."""
 
@@ -138,10 +139,19 @@ def _pdf(seen: PdfWords, transcript: Transcript) -> Iterator[SummaryFinding]:
     running = _letters(" ".join(by_kind["data-running"]))
     for page, words in enumerate(seen.around, 1):
         rest = _letters(words).replace(running, "", 1) if running else _letters(words)
-        number = _PAGE_NUMBER.fullmatch(rest)
-        if rest and (number is None or (int(number[1]), int(number[2])) != (page, seen.pages)):
+        number = next((found for one in _page_numbers() if (found := one.fullmatch(rest))), None)
+        if rest and (number is None or (int(number["page"]), int(number["pages"])) != (page, seen.pages)):
             yield _other(f"what is printed around page {page}", words, "; ".join(by_kind["data-running"]))
     yield from _stream([one for one in transcript.texts if one.kind not in _NOT_SET], "".join(seen.words))
+
+
+@cache
+def _page_numbers() -> tuple[re.Pattern[str], ...]:
+    """What the foot of a page says, in every language, as `_letters` leaves it."""
+    said = [_letters(Speaker(language).look_up("{page} of {pages}")) for language in LANGUAGES]
+    return tuple(
+        re.compile(re.sub(r"\\{(\w+)\\}", r"(?P<\1>\\d+)", re.escape(one)), re.ASCII) for one in said
+    )
 
 
 def _stream(written: Sequence[PageText], shown: str) -> Iterator[SummaryFinding]:
