@@ -21,6 +21,7 @@ from audit_lib.report.suppress.sheets import Sheet
 from audit_lib.report.suppress.system import System, Target
 
 _MIXTURES: Final = 8
+_CLOSE: Final = 1e-6
 
 
 @dataclass(slots=True)
@@ -99,13 +100,25 @@ class Reader:
         for i in left:
             progress.one_more()
             stratum = strata[i]
-            for sign in (1.0, -1.0):
-                if stratum not in exposed and seen.is_short(i):
-                    look(sign * np.eye(1, len(targets), i)[0], system.blocks([stratum])[0])
-            if stratum not in exposed and seen.is_short(i):
+            if stratum in exposed or not seen.is_short(i):
+                continue
+            alone, within = np.eye(1, len(targets), i)[0], system.blocks([stratum])[0]
+            if known is not None and seen.can_reach(i, *_bounds(system, matrix.T @ alone, known, within)):
+                for sign in (1.0, -1.0):
+                    if seen.is_short(i):
+                        look(sign * alone, within)
+            if seen.is_short(i):
                 exposed[stratum] = targets[i]
         self.ranges.update(zip(targets, seen.ranges(), strict=True))
         return list(exposed.values())
+
+
+def _bounds(
+    system: System, count: NDArray[np.float64], known: NDArray[np.int64], within: frozenset[Items]
+) -> tuple[float, float]:
+    """Return what a count is at least and at most, fractions of people allowed; never too narrow."""
+    low, high = (system.bound(sign * count, known, within) for sign in (-1.0, 1.0))
+    return -np.inf if low is None else -low, np.inf if high is None else high
 
 
 @dataclass(slots=True)
@@ -143,6 +156,11 @@ class _SeenRange:
     def is_short(self, i: int) -> bool:
         covers = self.low[i] <= 1 and self.high[i] >= self.within[i] and self.high[i] > self.low[i]
         return not covers and bool(self.high[i] - self.low[i] < self.width[i])
+
+    def can_reach(self, i: int, lowest: float, highest: float) -> bool:
+        """Tell whether a count could have its range if all values between two bounds were possible."""
+        low, high = min(self.low[i], lowest - _CLOSE), max(self.high[i], highest + _CLOSE)
+        return bool((low <= 1 and high >= self.within[i]) or high - low >= self.width[i])
 
     def ranges(self) -> list[tuple[int, int]]:
         return list(zip(self.low.tolist(), self.high.tolist(), strict=True))

@@ -20,6 +20,8 @@ Terms = list[tuple[int, int]]
 """Variable and coefficient."""
 
 _NODES: Final = 200
+_GAP: Final = 0.05
+"""A solution is good enough whose gain is this share below what none can pass; the best takes twice the time."""
 _STRATA: Final = 6
 """So many strata may differ from a known solution at a time: of hundreds, no more are needed to move a number."""
 
@@ -303,33 +305,50 @@ class System:
         Where a solution is `known`, only the strata `within` may differ from it: the cost is that of those strata,
         however many there are besides.
         """
+        free, start = self._open(known, within)
+        found = self._optimum(gain, free, start, whole=True)
+        if found is None:
+            return None
+        start[free] = np.rint(found).astype(np.int64)
+        return start if self.holds(start) else None
+
+    def bound(
+        self, gain: NDArray[np.float64], known: NDArray[np.int64], within: Iterable[Items]
+    ) -> float | None:
+        """Return a gain that no such solution passes, by a linear program; None if there is none."""
+        free, start = self._open(known, within)
+        found = self._optimum(gain, free, start, whole=False)
+        return None if found is None else float(gain[free] @ found + gain @ start)
+
+    def _open(
+        self, known: NDArray[np.int64] | None, within: Iterable[Items]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the numbers of the variables that are looked for, and the others' values; 0 where looked for."""
+        if known is None:
+            return np.arange(self.size), np.zeros(self.size, np.int64)
+        free, start = self._variables(frozenset(within)), known.copy()
+        start[free] = 0
+        return free, start
+
+    def _optimum(
+        self, gain: NDArray[np.float64], free: NDArray[np.int64], start: NDArray[np.int64], *, whole: bool
+    ) -> NDArray[np.float64] | None:
         from scipy.optimize import Bounds, LinearConstraint, milp
 
-        matrix, low, high = self._constraints()
-        if known is None:
-            free = np.arange(self.size)
-            part, start = matrix, np.zeros(self.size, np.int64)
-        else:
-            free, start = self._variables(frozenset(within)), known.copy()
-            start[free] = 0
-            part = matrix[:, free]
-            touched = np.unique(part.indices)
-            fixed = matrix @ start
-            part, low, high = part[touched], (low - fixed)[touched], (high - fixed)[touched]
         if not free.size:
             return None
+        matrix, low, high = self._constraints()
+        part = matrix[:, free]
+        touched, fixed = np.unique(part.indices), matrix @ start
         result = milp(
             -gain[free],
-            integrality=np.ones(free.size),
+            integrality=np.full(free.size, int(whole)),
             bounds=Bounds(np.zeros(free.size), np.full(free.size, np.inf)),
-            constraints=LinearConstraint(part, low, high),
-            options={"node_limit": _NODES},
+            constraints=LinearConstraint(part[touched], (low - fixed)[touched], (high - fixed)[touched]),
+            options={"node_limit": _NODES, "mip_rel_gap": _GAP},
         )
-        if result.x is None:
-            return None
-        found = start
-        found[free] = np.rint(result.x).astype(np.int64)
-        return found if self.holds(found) else None
+        found: NDArray[np.float64] | None = result.x
+        return found
 
     def holds(self, counts: NDArray[np.int64]) -> bool:
         """Tell, in whole numbers, whether an audit with these counts would print the same."""
