@@ -108,7 +108,9 @@ def _outputs(run: Run, folder: Path) -> dict[str, str]:
     found["audit show"] = shown.getvalue()
     found["oscal"] = assessment_results(run).decode()
     return {
-        name: " ".join(_Text(content).said) if name.endswith(".html") else content.replace(",", " , ")
+        name: " ".join(_Text(content).said)
+        if name.endswith((".html", ".svg"))
+        else content.replace(",", " , ")
         for name, content in found.items()
     }
 
