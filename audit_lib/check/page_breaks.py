@@ -37,7 +37,7 @@ def joined(grids: Sequence[Grid]) -> list[Grid]:
                 notes = grid.notes or whole.notes
                 found[at] = replace(whole, rows=rows, notes=notes, unsure=unsure, is_whole=is_whole)
                 continue
-        if own is not None:
+        if own is not None or not grid.continues:  # what goes on after a table without rates is that table's
             at, header = len(found), own
         found.append(grid)
     return found

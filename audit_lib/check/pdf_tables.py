@@ -12,6 +12,7 @@ from typing import Any, Final
 from audit_lib.check.grids import Grid, PublishedFile, even
 from audit_lib.check.headers import has_header
 from audit_lib.check.own_pdf import own_pdf
+from audit_lib.check.page_breaks import joined
 from audit_lib.check.page_text import paragraphs
 from audit_lib.check.pdf_cells import cell_texts, drawn_words
 from audit_lib.check.pdf_characters import plain_page
@@ -70,7 +71,7 @@ def pdf_document(content: bytes, path: Path) -> PublishedFile:
                 return replace(tagged, grids=(*tagged.grids, *pictured), unread=unread, own=own)
             pages = [plain_page(page) for page in pdf.pages]
             grids, rests = _ruled(pages)
-            if grids is None or any(map(_is_shaded, grids)) or not any(map(has_header, grids)):
+            if grids is None or any(map(_is_shaded, joined(grids))) or not any(map(has_header, grids)):
                 grids, rests = [], pages
             words = [[*_placed_words(page), *scanned.get(i, [])] for i, page in enumerate(rests)]
             unsure = UNSURE if scanned else NOT_RULED

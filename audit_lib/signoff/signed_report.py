@@ -71,8 +71,9 @@ def check_rendition(run: Run, one: SignOff, key: Ed25519PublicKey) -> list[str]:
         made = {name: content for name, content in made.items() if not is_reading(name)}
     without_pdf = why_no_pdf() if any(name.endswith(_PDF) for name in names) else None
     if without_pdf is not None:
-        pdfs = ", ".join(name for name in names if name.endswith(_PDF))
-        notes.append(f"{_where(one)}/{pdfs}: was not made again: {without_pdf}")
+        pdfs = [name for name in names if name.endswith(_PDF)]
+        verb = "were" if len(pdfs) > 1 else "was"
+        notes.append(f"{_where(one)}/{', '.join(pdfs)}: {verb} not made again: {without_pdf}")
     needed = {name for name in made if not name.endswith(_PDF)}  # an auditor's machine may make none
     if missing := sorted(needed - set(names)):
         raise EvidenceError(f"{', '.join(missing)} belongs to the signed report, and is not there")

@@ -11,6 +11,7 @@ from audit_lib.check import check_report
 from audit_lib.check.grids import Grid
 from audit_lib.check.headers import meaning_of
 from audit_lib.check.html_tables import html_document
+from audit_lib.check.page_breaks import joined
 from audit_lib.check.published_tables import tables_of
 from audit_lib.check.rebuild import rebuild
 from audit_lib.check.row_labels import read_label
@@ -166,3 +167,19 @@ def test_every_category_of_the_policy_is_read_as_itself() -> None:
 def test_labels(label: str, role: str, levels: dict[str, str]) -> None:
     found = read_label([label], POLICY)
     assert (found.role, dict(found.levels)) == (role, levels)
+
+
+def test_rows_that_go_on_after_another_table_are_not_the_table_before_it() -> None:
+    """A table without rates between them takes what goes on under its own header; the rates stay as they are."""
+    rates = Grid(
+        rows=[["Category", "Assessed", "Selected", "Rate", "Impact ratio"], ["Male", "9", "9", "100%", "1.0"]]
+    )
+    other = Grid(rows=[["Category", "Expected", "Low", "High", "Method"], ["Male", "3", "1", "2", "exact"]])
+    rest = Grid(
+        rows=[["Category", "Expected", "Low", "High", "Method"], ["Female", "4", "2", "3", "exact"]],
+        continues=True,
+    )
+    assert joined([rates, other, rest]) == [rates, other, rest]
+    after = Grid(rows=[["Female", "9", "8", "89%", "0.89"]], continues=True)
+    whole, left = joined([rates, after, other])
+    assert [row[0] for row in whole.rows] == ["Category", "Male", "Female"] and left == other

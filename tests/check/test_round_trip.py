@@ -77,11 +77,12 @@ def printed(made: Made) -> Path:
     return path
 
 
-def assert_clean(made: Made, report: CheckResult) -> None:
-    """Nothing but notes is found, and these are the ones that are meant."""
-    assert [(f.id, f.column, f.message) for f in report.findings if f.severity != "note"] == []
+def assert_clean(made: Made, report: CheckResult, *warned: str) -> None:
+    """Nothing but notes and the named warnings is found, and these are the ones that are meant."""
+    assert [f.id for f in report.findings if f.severity == "warning"] == list(warned)
+    assert [(f.id, f.column, f.message) for f in report.findings if f.severity == "error"] == []
     notes = NOTES.get(made.name, set()) | (set() if report.format == "csv" else SAID.get(made.name, set()))
-    assert {f.id for f in report.findings} == notes
+    assert {f.id for f in report.findings if f.severity == "note"} == notes
     assert report.conventions() == {"counts, half up": made.printed}
 
 
@@ -132,7 +133,8 @@ def test_our_page_as_a_browser_prints_it(made: Made) -> None:
         capture_output=True, timeout=240, check=True,
     )  # fmt: skip
     shutil.rmtree(profile, ignore_errors=True)
-    assert_clean(made, check_report(printed, as_of=_today(made)))
+    # A browser leaves out the transcript by which every number of our page is held.
+    assert_clean(made, check_report(printed, as_of=_today(made)), "transcript_missing")
 
 
 def _today(made: Made) -> date | None:

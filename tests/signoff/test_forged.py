@@ -141,7 +141,9 @@ def test_an_auditor_cannot_sign_another_pdf(tmp_path: Path, monkeypatch: pytest.
     assert "report.pdf is not the report that follows from the evidence" in found(run)
     monkeypatch.setattr("audit_lib.signoff.signed_report.why_no_pdf", lambda: "no library")
     notes = verify_sign_offs(run).notes
-    assert len(notes) == 2 and all("report.pdf: was not made again: no library" in note for note in notes)
+    assert len(notes) == 2 and all(
+        "report.pdf, summary.pdf: were not made again: no library" in note for note in notes
+    )
 
 
 @pytest.mark.parametrize("name", ["report.json", "tables.csv"])
