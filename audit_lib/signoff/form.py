@@ -77,13 +77,12 @@ def form_of(run: Run, site: str = "") -> Form:
     verdict, evidence = _verdict(content), _evidence(run)
     section = summary(content)
     figures = [block for block in section.blocks if isinstance(block, Figures)] if section else []
+    # A list, since its lines wrap: Airflow cuts a table with a long address off at the edge of a narrow window.
     lines = [
-        "| | |",
-        "|---|---|",
-        *(f"| {_plain(name)} | {_plain(value)} |" for name, value in facts.items()),
-        f"| Evidence | {_plain(evidence)} |",
-        f"| Report | {_link(run, site)} |",
-        f"| Manifest, SHA-256 | `{sha256(run.stage('evidence').read('manifest.json'))}` |",
+        *(f"- {_plain(name)}: {_plain(value)}" for name, value in facts.items()),
+        f"- Evidence: {_plain(evidence)}",
+        f"- Report: {_link(run, site)}",
+        f"- Manifest, SHA-256: `{sha256(run.stage('evidence').read('manifest.json'))}`",
         "",
         "**Key figures, as the report prints them**",
         "",
@@ -102,7 +101,7 @@ def form_of(run: Run, site: str = "") -> Form:
         + (
             "Tick every attestation that you make; without all of them nothing is signed. "
             if asked
-            else f"{_plain(policy.short_law)} asks for no attestation. "
+            else f"{_plain(policy.short_law[:1].upper() + policy.short_law[1:])} asks for no attestation. "
         )
         + "To reject, write the reason: it is signed with your name, kept beside the run and shown wherever the run is "
         "shown, and nobody can sign the run any more.",
@@ -134,9 +133,9 @@ def _evidence(run: Run) -> str:
 def _link(run: Run, site: str) -> str:
     """A link where a browser can follow it; a bucket's address otherwise."""
     if site:
-        return f"<{site.rstrip('/')}/{run.key.prefix}/report.html>"
+        return f"[Open the report](<{site.rstrip('/')}/{run.key.prefix}/report.html>)"
     address = f"{run.uri}/report/report.html"
-    return f"`{address}`" if "://" in address else f"<{Path(address).absolute().as_uri()}>"
+    return f"`{address}`" if "://" in address else f"[Open the report](<{Path(address).absolute().as_uri()}>)"
 
 
 def _plain(words: str) -> str:

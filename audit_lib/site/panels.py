@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from audit_lib.canonical import sha256
@@ -15,11 +15,12 @@ from audit_lib.documents.validity import ValidityStudy
 from audit_lib.errors import AuditError, EvidenceError, StoreUnreachableError
 from audit_lib.panel.page import panel_page
 from audit_lib.panel.panel_run import FOLDER, RECORD, last_record
-from audit_lib.report.blocks import Facts, Section, link, text
+from audit_lib.report.blocks import Facts, Section, Text, link, text
 from audit_lib.report.html import readable, render_html
 from audit_lib.report.numbers import count
 from audit_lib.run import SUCCESS, StageFolder
 from audit_lib.store import Store
+from audit_lib.translation import t
 from audit_lib.typed_json import decode
 from audit_lib.window import Window
 
@@ -47,6 +48,8 @@ class CataloguedPanel:
         None where there is none.
     reported : frozenset of str
         Runs whose reports are on the site.
+    hides_cells : bool
+        Whether the report of a model hides small cells: what holds a digest of its rows is not published then.
     """
 
     prefix: str
@@ -54,6 +57,7 @@ class CataloguedPanel:
     record: PanelRecord
     comparison: Comparison | None
     reported: frozenset[str]
+    hides_cells: bool
 
     def files(self) -> dict[str, bytes]:
         """Return what is published of it, by its path on the site."""
@@ -63,9 +67,14 @@ class CataloguedPanel:
             return f"{up}{one.run}/report.html" if one.run in self.reported else ""
 
         written = self.folder.success().artefacts
-        made = {name: self.folder.read(name) for name in _FILES if name in written}
-        study = decode(ValidityStudy, made[VALIDITY], VALIDITY) if VALIDITY in made else None
-        made[PAGE] = render_html(panel_page(self.record, self.comparison, report_of, study))
+        kept = [name for name in _FILES if name in written]
+        study = decode(ValidityStudy, self.folder.read(VALIDITY), VALIDITY) if VALIDITY in kept else None
+        page = panel_page(self.record, self.comparison, report_of, study)
+        if self.hides_cells:
+            # Where rows are little more than their groups, who guesses hidden counts makes the rows and their digest.
+            kept = [name for name in kept if name.endswith(".csv")]
+            page = replace(page, status=Facts(_without_design(page.status.items), strip=True))
+        made = {name: self.folder.read(name) for name in kept} | {PAGE: render_html(page)}
         return {f"{self.prefix}/{name}": content for name, content in made.items()}
 
     def section(self) -> Section:
@@ -87,6 +96,17 @@ class CataloguedPanel:
                 ),
             ),
         )
+
+
+def _hides_cells(entry: CataloguedRun) -> bool:
+    """Whether a run's report leaves out the digests of what hidden counts are made of, or would."""
+    if entry.document is None:
+        return entry.policy.cells.display == "suppress"
+    return "metrics/metrics.json" not in entry.document.inputs
+
+
+def _without_design(facts: tuple[tuple[str, Text], ...]) -> tuple[tuple[str, Text], ...]:
+    return tuple(one for one in facts if one[0] != t("Design"))
 
 
 def read_panels(
@@ -140,5 +160,10 @@ def _panel(store: Store, prefix: str, runs: Mapping[str, CataloguedRun]) -> Cata
             raise EvidenceError("comparison.json is of other runs than the panel")
     reported = frozenset(path for path, entry in runs.items() if entry.document is not None)
     return CataloguedPanel(
-        prefix=prefix, folder=folder, record=record, comparison=comparison, reported=reported
+        prefix=prefix,
+        folder=folder,
+        record=record,
+        comparison=comparison,
+        reported=reported,
+        hides_cells=any(_hides_cells(runs[one.run]) for one in record.members if one.run in runs),
     )

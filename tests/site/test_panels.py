@@ -15,6 +15,7 @@ from tests.compare.cases import versions
 from tests.inputs import write_jsonl
 from tests.panel.cases import recorded_panel
 from tests.panel.test_run import opened
+from tests.policies.packs import OWN
 
 
 @pytest.fixture(scope="module")
@@ -80,3 +81,19 @@ def test_the_last_record_is_the_one_that_counts(sealed: Path, tmp_path: Path) ->
     assert made.last_number() == 1, "nothing changed"
     publish(str(tmp_path / "store"))
     assert "failed validation" in panel_of(tmp_path / "store").read_text(encoding="utf-8")
+
+
+def test_no_digest_of_rows_is_published_where_small_cells_are_hidden(tmp_path: Path) -> None:
+    (tmp_path / "ours.yaml").write_text(OWN + "cells: {display: suppress, small: 100}\n", encoding="utf-8")
+    run_panel(opened(recorded_panel(tmp_path, ["fair-1", "kind-1"], report={"policy": "ours.yaml"})))
+    assert publish(str(tmp_path / "store")).left_out == ()
+    (path,) = (tmp_path / "store").glob("screeners/**/panel.json")
+    record = json.loads(path.read_text(encoding="utf-8"))
+    of_rows = {one[name] for one in record["members"] for name in ("prompts_sha256", "variants_sha256")}
+    of_rows |= {record["design"], record["comparison_sha256"]}
+    assert None not in of_rows
+    page = panel_of(tmp_path / "store")
+    assert {one.name for one in page.parent.iterdir()} == {"panel.html", "comparison.csv", "differences.csv"}
+    for file in (one for one in (tmp_path / "store" / "site").rglob("*") if one.is_file()):
+        said = file.read_text(encoding="utf-8")
+        assert not [one for one in of_rows if one[:12] in said], file.name
