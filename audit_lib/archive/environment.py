@@ -12,7 +12,7 @@ from importlib.metadata import PackageNotFoundError, distribution, distributions
 from pathlib import Path
 from typing import Final
 
-from audit_lib.canonical import sha256
+from audit_lib.canonical import canonical_json, sha256
 from audit_lib.documents.environment import Distribution, Environment
 from audit_lib.errors import InputError
 from audit_lib.run import Run
@@ -46,6 +46,12 @@ def environment(run: Run, stages: Sequence[str]) -> Environment:
         },
         distributions=_installed(),
     )
+
+
+def software_sha256() -> str:
+    """Return the digest of Python's version, of the library's own files, and of what installed packages record."""
+    packages = [one.as_dict() for one in _installed()]
+    return sha256(canonical_json([platform.python_version(), _code(), packages]))
 
 
 def _installed() -> tuple[Distribution, ...]:

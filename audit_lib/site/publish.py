@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Final
 
+from audit_lib.documents.published_site import PublishedSite, PublishedValidity
 from audit_lib.errors import InputError, NotFoundError
 from audit_lib.journal_lines import NAME, journal_lines
 from audit_lib.progress import Progress
@@ -19,6 +20,7 @@ from audit_lib.site.attempts_page import attempts_page
 from audit_lib.site.audits_pages import audits_pages
 from audit_lib.site.catalogue import Catalogue, CataloguedRun, latest, read_catalogue
 from audit_lib.site.feeds import SITEMAP, atom_feed, json_feed, robots, sitemap
+from audit_lib.site.kept_publication import KeptPublication
 from audit_lib.site.monitor_page import PAGE, monitor_page
 from audit_lib.site.pages import audit_page, front_page, trend_page
 from audit_lib.site.published_states import published_states
@@ -119,6 +121,10 @@ def publish(
 ) -> Published:
     """Write ``site/`` of a store.
 
+    With a key in ``AUDIT_VERIFIED_KEY``, and without `trusted`, nothing is checked or made again where the store, the
+    site, what is asked and the software are as they were when it was published last
+    (`audit_lib.site.kept_publication`).
+
     Parameters
     ----------
     root : str
@@ -149,6 +155,15 @@ def publish(
     store = open_store(root)
     if not store.list(""):
         raise NotFoundError(f"{root}: there is no store here, or nothing is in it; nothing was published")
+    # Who gives keys asks for a check of every signature.
+    kept = (
+        None if trusted else KeptPublication.of_environment(store, FOLDER, {"base": base, "airflow": airflow})
+    )
+    if kept is not None and (same := kept.unchanged()) is not None:
+        notify(
+            f"site: {same.files} files, as they were published on {same.published_at[:10]}; nothing changed"
+        )
+        return _as_published(store, same)
     catalogue = read_catalogue(store, notify, lambda one: site_files(one, base), trusted)
     there = [key.removeprefix(f"{FOLDER}/") for key in store.list(FOLDER)]
     files = site_files(catalogue, base, there, airflow.rstrip("/"))
@@ -161,7 +176,7 @@ def publish(
         written += _write(store, f"{FOLDER}/{path}", content)
         progress.one_more()
     notify(f"site: {len(files)} files, {written} of them new or changed")
-    return Published(
+    done = Published(
         uri=store.uri(f"{FOLDER}/index.html"),
         files=len(files),
         written=written,
@@ -184,6 +199,60 @@ def publish(
         ),
         stale=tuple(stale),
         withdrawn=tuple(outdated),
+    )
+    if kept is not None and _can_be_kept(done, catalogue) and (why := kept.keep(_published(done), files)):
+        notify(f"WARNING: what was published is not kept, and is made again the next time: {why}")
+    return done
+
+
+def _can_be_kept(done: Published, catalogue: Catalogue) -> bool:
+    """Whether the site follows from the store alone, and all that is in it holds."""
+    specs = [entry.run.spec for entries in catalogue.audits.values() for entry in entries]
+    has_keys = any(
+        spec.privacy is not None and spec.privacy.keys != "none" for spec in specs
+    )  # kept elsewhere
+    return not (done.left_out or done.stale or done.withdrawn or has_keys)
+
+
+def _published(done: Published) -> PublishedSite:
+    return PublishedSite(
+        published_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
+        asked_sha256="0" * 64,
+        runs_sha256="0" * 64,
+        site_sha256="0" * 64,
+        files=done.files,
+        validity=tuple(
+            PublishedValidity(
+                audit=one.audit,
+                audited=None if one.audited is None else one.audited.isoformat(),
+                last_day=None if one.last_day is None else one.last_day.isoformat(),
+                cite=one.cite,
+                why_no_audit=one.why_no_audit,
+            )
+            for one in done.validity
+        ),
+        without_report=done.without_report,
+        mac="0" * 64,
+    )
+
+
+def _as_published(store: Store, same: PublishedSite) -> Published:
+    return Published(
+        uri=store.uri(f"{FOLDER}/index.html"),
+        files=same.files,
+        written=0,
+        left_out=(),
+        validity=tuple(
+            ReportValidity(
+                audit=one.audit,
+                audited=None if one.audited is None else date.fromisoformat(one.audited),
+                last_day=None if one.last_day is None else date.fromisoformat(one.last_day),
+                cite=one.cite,
+                why_no_audit=one.why_no_audit,
+            )
+            for one in same.validity
+        ),
+        without_report=same.without_report,
     )
 
 
