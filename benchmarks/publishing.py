@@ -2,7 +2,9 @@
 
 ::
 
-    python -m benchmarks.publishing STORE --runs 500
+    AUDIT_VERIFIED_KEY=... python -m benchmarks.publishing STORE --runs 500 --again 5
+
+Without a key nothing is kept of a publication, and all is checked and compared again.
 
 The runs are written where STORE is not there: one small audit is run and sealed, and every other run is the one that
 its audit and window would have made (`benchmarks.verify_all`), 100 of each audit.
