@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
+from html import unescape
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from audit_lib.cli.main import main
 from audit_lib.run import Run
+from tests.archive.cases import do, new_run
 from tests.report.runs import made
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -47,6 +51,53 @@ def test_nothing_is_wider_than_the_screen(run: Run, tmp_path: Path, width: int, 
     )  # fmt: skip
     content, screen = done.stdout.split('<p id="out">')[1].split("</p>")[0].split()
     assert int(content) <= int(screen) == width
+
+
+WIDER = """<!doctype html><script>
+onload = () => setTimeout(() => {
+  const wide = [];
+  for (const f of document.querySelectorAll("iframe")) {
+    const d = f.contentDocument;
+    d.querySelectorAll("details").forEach(one => one.open = true);
+    if (d.documentElement.scrollWidth > f.clientWidth) wide.push([f.width, f.title, "page"]);
+    for (const t of d.querySelectorAll("table"))
+      if (t.getBoundingClientRect().width > t.parentElement.clientWidth + 1)
+        wide.push([f.width, f.title, t.caption.innerText]);
+  }
+  const n = [...document.querySelectorAll("iframe")].map(f => f.contentDocument.querySelectorAll("table").length);
+  document.body.insertAdjacentHTML("beforeend", `<p id=out>${JSON.stringify([Math.min(...n), wide])}</p>`);
+}, 500)</script><body>"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_no_table_is_cut_off_at_any_width(language: str, tmp_path: Path) -> None:
+    run = do(new_run(tmp_path, str(tmp_path / "store"), report={"tool": "Ranks applications."}))
+    assert (
+        main(["report", run.uri, "--format", "html", "--language", language, "--out", str(tmp_path / "o")])
+        == 0
+    )
+    pages = sorted((tmp_path / "o").glob("*.html"))
+    assert len(pages) == 3
+    frame = tmp_path / "o" / "frames.html"
+    frame.write_text(
+        WIDER
+        + "".join(
+            f'<iframe src="{page.name}" title="{page.name}" width="{width}" height="900" style="border:0"></iframe>'
+            for page in pages
+            if "applicant" not in page.name  # it has no table
+            for width in (360, 390, 481, 500, 600, 641, 700, 768, 1025, 1200, 1440)
+        ),
+        encoding="utf-8",
+    )
+    done = subprocess.run(
+        [str(CHROMIUM), *FLAGS, "--allow-file-access-from-files", f"--user-data-dir={tmp_path / 'profile'}",
+         "--window-size=1500,1000", "--virtual-time-budget=9000", "--dump-dom", frame.as_uri()],
+        capture_output=True, text=True, timeout=120, check=True,
+    )  # fmt: skip
+    tables, wide = json.loads(unescape(done.stdout.split('<p id="out">')[1].split("</p>")[0]))
+    assert tables >= 2 and wide == []
 
 
 def _stands_over(number: dict[str, Any], note: dict[str, Any]) -> bool:
