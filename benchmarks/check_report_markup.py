@@ -9,8 +9,8 @@ from typing import Final
 
 from benchmarks.check_report_summaries import Printed, Summary
 
-_SHEETS: Final = {"A4": "A4", "letter": "letter", "landscape": "letter landscape"}
-_STYLES: Final = {
+SHEETS: Final = {"A4": "A4", "letter": "letter", "landscape": "letter landscape"}
+STYLES: Final = {
     "ruled": "td, th { border: 1px solid #444; padding: 3px 6px } table { border-collapse: collapse }",
     "lines": "td, th { border-bottom: 1px solid #444; padding: 3px 10px } table { border-collapse: collapse }",
     "plain": "td, th { padding: 3px 12px }",
@@ -50,8 +50,8 @@ def html(made: Summary) -> str:
             f"<h2>{escape(block.caption)}</h2>\n<table><thead><tr>{names}</tr></thead><tbody>\n{rows}</tbody></table>"
         )
     style = (
-        f"@page {{ size: {_SHEETS[layout.sheet]}; margin: 18mm }} body {{ font: {layout.size}pt '{layout.font}' }} "
-        f"th {{ text-align: left }} {_STYLES[layout.style]} {breaks} {head}"
+        f"@page {{ size: {SHEETS[layout.sheet]}; margin: 18mm }} body {{ font: {layout.size}pt '{layout.font}' }} "
+        f"th {{ text-align: left }} {STYLES[layout.style]} {breaks} {head}"
     )
     return (
         f"<!DOCTYPE html><html lang=en><head><meta charset=utf-8><title>{escape(made.title)}</title>"
@@ -102,7 +102,7 @@ def excel_html(made: Summary) -> bytes:
     return page.encode("cp1252")
 
 
-_TEX: Final = str.maketrans({c: f"\\{c}" for c in "#$%&_{}"} | {"~": r"\textasciitilde{}"})
+TEX_MARKS: Final = str.maketrans({c: f"\\{c}" for c in "#$%&_{}"} | {"~": r"\textasciitilde{}"})
 
 
 def latex(made: Summary) -> str:
@@ -115,7 +115,7 @@ def latex(made: Summary) -> str:
     parts = []
     for block in blocks(made):
         if isinstance(block, str):
-            parts.append(f"{block.translate(_TEX)}\n\n")
+            parts.append(f"{block.translate(TEX_MARKS)}\n\n")
             continue
         numbers = len(block.lines[0].cells)
         widths = (
@@ -126,20 +126,20 @@ def latex(made: Summary) -> str:
         line = "|" if ruled else ""
         columns = line + "".join(f"{width}{line}" for width in [*widths, *["r"] * numbers])
         rule, middle = (r"\hline", r"\hline") if ruled else (r"\toprule", r"\midrule")
-        head = " & ".join(f"\\shortstack[l]{{{text.translate(_TEX)}}}" for text in block.header) + r" \\"
+        head = " & ".join(f"\\shortstack[l]{{{text.translate(TEX_MARKS)}}}" for text in block.header) + r" \\"
         again = r"\endhead" if layout.repeats_header else r"\endfirsthead"
-        rows = [" & ".join(text.translate(_TEX) for text in row) + r" \\" for row in block.rows]
+        rows = [" & ".join(text.translate(TEX_MARKS) for text in row) + r" \\" for row in block.rows]
         between = r"\hline" if ruled else r"\midrule" if lined else ""
         body = f"\n{between}\n".join(rows)
         end = r"\hline" if ruled else r"\bottomrule"
         parts.append(
-            f"\\section*{{{block.caption.translate(_TEX)}}}\n\\begin{{longtable}}[l]{{{columns}}}\n{rule}\n{head}\n"
+            f"\\section*{{{block.caption.translate(TEX_MARKS)}}}\n\\begin{{longtable}}[l]{{{columns}}}\n{rule}\n{head}\n"
             f"{middle}\n{again}\n{body}\n{end}\n\\end{{longtable}}\n"
         )
     return (
         f"\\documentclass[{size},{paper}]{{article}}\n\\usepackage[margin=22mm]{{geometry}}\n"
         f"\\usepackage[T1]{{fontenc}}\\usepackage{{longtable,booktabs}}\\setlength{{\\parindent}}{{0pt}}{font}\n"
-        f"\\begin{{document}}\n\\section*{{{made.title.translate(_TEX)}}}\n{''.join(parts)}\\end{{document}}\n"
+        f"\\begin{{document}}\n\\section*{{{made.title.translate(TEX_MARKS)}}}\n{''.join(parts)}\\end{{document}}\n"
     )
 
 

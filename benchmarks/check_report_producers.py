@@ -15,11 +15,11 @@ from typing import Any, Final
 from benchmarks.check_report_markup import blocks, docx, excel_html, html, latex
 from benchmarks.check_report_summaries import Summary
 
-_CHROMIUM: Final = "/usr/bin/chromium"
+CHROMIUM: Final = "/usr/bin/chromium"
 _DPI: Final = 200
 
 
-def _command(*words: str | Path, folder: Path) -> None:
+def command(*words: str | Path, folder: Path) -> None:
     environment = os.environ | {"HOME": str(folder), "SOURCE_DATE_EPOCH": "0"}
     subprocess.run(
         list(map(str, words)), cwd=folder, env=environment, check=True, capture_output=True, timeout=300
@@ -31,8 +31,8 @@ def chromium(made: Summary, folder: Path) -> Path:
     source, out = folder / "page.html", folder / "page.pdf"
     source.write_text(html(made), encoding="utf-8")
     tags = [] if made.layout.is_tagged else ["--disable-pdf-tagging"]
-    _command(
-        _CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder / 'profile'}",
+    command(
+        CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder / 'profile'}",
         "--no-pdf-header-footer", *tags, f"--print-to-pdf={out}", source.as_uri(), folder=folder,
     )  # fmt: skip
     return out
@@ -56,7 +56,7 @@ def libreoffice(made: Summary, folder: Path) -> Path:
     target = {0: "docx", 1: "html:HTML (StarWriter)"}.get(made.seed // 8 % 6, "pdf:writer_pdf_Export")
     if made.layout.is_tagged and target.startswith("pdf"):
         target += f":{tagged}"
-    _command(
+    command(
         "soffice", f"-env:UserInstallation={(folder / 'office').as_uri()}", "--headless", "--convert-to", target,
         "--outdir", folder / "out", source, folder=folder,
     )  # fmt: skip
@@ -67,7 +67,7 @@ def tex(made: Summary, folder: Path) -> Path:
     """Set by pdfLaTeX."""
     (folder / "page.tex").write_text(latex(made), encoding="utf-8")
     for _ in range(2):
-        _command("pdflatex", "-interaction=nonstopmode", "-halt-on-error", "page.tex", folder=folder)
+        command("pdflatex", "-interaction=nonstopmode", "-halt-on-error", "page.tex", folder=folder)
     return folder / "page.pdf"
 
 
@@ -169,11 +169,14 @@ def _write(book: Any, sheet: Any, line: int, column: int, text: str) -> None:
 
 def scan(made: Summary, folder: Path) -> Path:
     """Printed, put on a scanner at 200 dots per inch, and saved as a PDF of pictures."""
+    return scanned(weasyprint(made, folder), random.Random(made.seed), folder)
+
+
+def scanned(printed: Path, rng: random.Random, folder: Path) -> Path:
+    """Put a printed PDF on a scanner: turned a little, grey, with noise."""
     from PIL import Image, ImageFilter
 
-    printed = weasyprint(made, folder)
-    _command("pdftoppm", "-r", str(_DPI), "-gray", printed, folder / "sheet", folder=folder)
-    rng = random.Random(made.seed)
+    command("pdftoppm", "-r", str(_DPI), "-gray", printed, folder / "sheet", folder=folder)
     sheets = []
     for path in sorted(folder.glob("sheet*.pgm")):
         with Image.open(path) as picture:

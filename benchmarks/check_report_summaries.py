@@ -215,13 +215,24 @@ def rate(made: Summary, value: Fraction, how: str = ROUND_HALF_UP) -> str:
 
 def ratio(made: Summary, value: Fraction, how: str = ROUND_HALF_UP) -> str:
     """Print a ratio."""
-    return rounded(value, int(made.choices["ratio_digits"]), how)
+    digits = int(made.choices["ratio_digits"])
+    if made.choices.get("percent_ratio"):
+        return rounded(100 * value, max(0, digits - 2), how) + "%"
+    return rounded(value, digits, how)
+
+
+def compared(made: Summary, family: Family) -> dict[Cell, tuple[int, int]]:
+    """Count those categories that have a ratio: all, or those of 2% of the people or more."""
+    groups = counted(made, family)
+    least = SMALLEST_SHARE * sum(n for n, _ in groups.values()) if made.choices.get("small") else 0
+    return {key: (n, k) for key, (n, k) in groups.items() if n >= least}
 
 
 def printed(made: Summary, family: Family) -> Printed:
     """Print the table of a family from the true counts."""
     groups = counted(made, family)
-    best = max(Fraction(k, n) for n, k in groups.values())
+    with_ratio = compared(made, family)
+    best = max(Fraction(k, n) for n, k in with_ratio.values())
     lines = [
         Line(
             label=label(made, key),
@@ -229,7 +240,7 @@ def printed(made: Summary, family: Family) -> Printed:
                 number(made, n),
                 number(made, k),
                 rate(made, Fraction(k, n)),
-                ratio(made, Fraction(k, n) / best),
+                ratio(made, Fraction(k, n) / best) if key in with_ratio else str(made.choices["small"]),
             ],
             key=key,
         )

@@ -1,8 +1,9 @@
-"""Words and layouts that the generated summaries of `check_report` are made of, in three parts.
+"""Words and layouts that the generated summaries of `check_report` are made of, in four parts.
 
 Index 0 is the half that readers and patterns may be tuned on, index 1 the one that was held out. They were parted
 before anything was tuned, and share no wording of a sentence. Index 2 was written later, when index 1 had been
-measured, and before what it had shown was mended: what has been looked at is held out no more.
+measured, and before what it had shown was mended: what has been looked at is held out no more. Index 3 is how
+employers publish (`check_report_employers`): its seeds are halved, one half to learn from and one that is held out.
 """
 
 from __future__ import annotations
@@ -10,7 +11,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-PARTS: Final = ("tuning", "held-out", "fresh")
+from benchmarks import check_report_employer_wordings as employers
+
+PARTS: Final = ("tuning", "held-out", "fresh", "employers")
 
 RACES: Final[tuple[Mapping[str, str], ...]] = (
     {
@@ -40,11 +43,13 @@ RACES: Final[tuple[Mapping[str, str], ...]] = (
         "native": "Native American/Alaska Native",
         "several": "Two or More Races",
     },
+    employers.RACES,
 )
 SEXES: Final[tuple[Mapping[str, str], ...]] = (
     {"male": "Male", "female": "Female"},
     {"male": "Men", "female": "Women"},
     {"male": "Male", "female": "Female"},
+    employers.SEXES,
 )
 # Applicants, selected, rate, ratio; then the same for scores, which have no number of selected people.
 HEADERS: Final[tuple[Sequence[tuple[str, str, str, str]], ...]] = (
@@ -63,6 +68,7 @@ HEADERS: Final[tuple[Sequence[tuple[str, str, str, str]], ...]] = (
         ("Candidate Count", "Selected Candidates", "Selection Rate (%)", "Impact Ratio"),
         ("No. of Applicants", "No. of Hires", "Hire Rate", "Impact Ratio"),
     ),
+    employers.HEADERS,
 )
 CAPTIONS: Final[tuple[Sequence[tuple[str, str, str]], ...]] = (
     (
@@ -81,34 +87,45 @@ CAPTIONS: Final[tuple[Sequence[tuple[str, str, str]], ...]] = (
         ),
         ("A. Gender", "B. Race/Ethnicity", "C. Gender and Race/Ethnicity"),
     ),
+    employers.CAPTIONS,
 )
-TOTALS: Final = (("Total",), ("All applicants",), ("Totals",))
-UNKNOWNS: Final = (("Unknown",), ("Not disclosed",), ("Did not answer",))
+TOTALS: Final = (("Total",), ("All applicants",), ("Totals",), employers.TOTALS)
+UNKNOWNS: Final = (("Unknown",), ("Not disclosed",), ("Did not answer",), employers.UNKNOWNS)
 JOINTS: Final = (
     ("{sex}, {race}", "{race} {sex}"),
     ("{sex} - {race}", "{race}, {sex}"),
     ("{race} - {sex}", "{sex} / {race}"),
+    employers.JOINTS,
 )
 POSITIONS: Final = (
     ("store clerk", "line cook", "night nurse"),
     ("bus driver", "data engineer", "paralegal"),
     ("barista", "loan officer", "welder"),
+    employers.POSITIONS,
 )
-TOOLS: Final = (("HireSort", "Ledgerly Screen"), ("TalentSieve", "Rankwell"), ("Applimetric", "Merit Lens"))
+TOOLS: Final = (
+    ("HireSort", "Ledgerly Screen"),
+    ("TalentSieve", "Rankwell"),
+    ("Applimetric", "Merit Lens"),
+    employers.TOOLS,
+)
 VENDORS: Final = (
     ("Ledgerly Corp.", "Oakmount Software Inc."),
     ("Sieveworks Ltd.", "Brightpath Systems LLC"),
     ("Applimetric Inc.", "Lenswork GmbH"),
+    employers.VENDORS,
 )
 AUDITORS: Final = (
     ("Harrow & Finch LLP", "Delta Assurance Partners"),
     ("Quill Statistical Review", "Norwood Audit PC"),
     ("Tamarack Consulting LLC", "Ostrander & Vale"),
+    employers.AUDITORS,
 )
 EMPLOYERS: Final = (
     ("Marlow Stores", "Pine Hospital Group"),
     ("Cedar Transit", "Hudson Legal Services"),
     ("Anvil Coffee", "First Borough Bank"),
+    employers.EMPLOYERS,
 )
 
 WORDS: Final[tuple[Sequence[Sequence[str]], ...]] = (
@@ -162,6 +179,7 @@ WORDS: Final[tuple[Sequence[Sequence[str]], ...]] = (
             "Applicants who did not report sex or race/ethnicity: {unknown}.",
         ),
     ),
+    employers.WORDS,
 )
 FILLS: Final[tuple[Sequence[str], ...]] = (
     (
@@ -182,6 +200,7 @@ FILLS: Final[tuple[Sequence[str], ...]] = (
         "Section 20-871 of the Administrative Code asks employers to publish this summary on their website.",
         "The tool reads the work history, the skills and the schooling that a candidate enters in the form.",
     ),
+    employers.FILLS,
 )
 
 VERDICTS: Final = (
@@ -203,6 +222,7 @@ VERDICTS: Final = (
         "Applimetric passed the audit without any issue.",
         "The results demonstrate that the tool is free of bias.",
     ),
+    employers.VERDICTS,
 )
 MADE_UP: Final = (
     (
@@ -220,6 +240,7 @@ MADE_UP: Final = (
         "Because the vendor gave no access, we generated random scores for each applicant.",
         "Results are based on simulated scores and not on the tool's own.",
     ),
+    employers.MADE_UP,
 )
 INSIDERS: Final = (
     (
@@ -237,6 +258,7 @@ INSIDERS: Final = (
         "This audit was carried out by the employer's internal audit department.",
         "The auditor is employed by {employer}.",
     ),
+    employers.INSIDERS,
 )
 AS_LAW: Final = (
     (
@@ -251,6 +273,7 @@ AS_LAW: Final = (
         "Local Law 144 prohibits impact ratios below 0.80.",
         "The four-fifths rule of Local Law 144 is satisfied for all categories.",
     ),
+    employers.AS_LAW,
 )
 IMPUTED: Final = (
     (
@@ -265,10 +288,17 @@ IMPUTED: Final = (
         "Race/ethnicity was estimated from last name and zip code.",
         "Where gender was not reported, it was inferred from the first name.",
     ),
+    employers.IMPUTED,
 )
-OUTSIDERS: Final = (("Ruritanian", "Martian"), ("Atlantean", "Lunar"), ("Syldavian", "Venusian"))
+OUTSIDERS: Final = (
+    ("Ruritanian", "Martian"),
+    ("Atlantean", "Lunar"),
+    ("Syldavian", "Venusian"),
+    employers.OUTSIDERS,
+)
 FONTS: Final = (
     ("Liberation Serif", "DejaVu Sans"),
     ("Liberation Sans", "DejaVu Serif"),
     ("Liberation Serif", "DejaVu Serif"),
+    employers.FONTS,
 )
