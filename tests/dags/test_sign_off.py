@@ -104,6 +104,7 @@ def test_an_auditor_answers_and_the_run_is_signed(server: Server, sealed: Run, t
     assert sealed.uri in detail["body"] and "no_part_in_tool" in detail["params"]
     assert f"<https://audits.example.org/{sealed.key.prefix}/report.html>" in detail["body"]
     assert "Key figures" in detail["body"] and "selection rates: **0\\.846**" in detail["body"]
+    server.log_in("ada")
     server.call("PATCH", question, {"chosen_options": ["Approve"], "params_input": incomplete})
     assert ended(server, "first") == "failed"
     assert read_sign_offs(sealed) == []
