@@ -23,6 +23,7 @@ from audit_lib.check.findings import KINDS, SEVERITIES, FindingKind, Rebuilt, Su
 from audit_lib.check.grids import Format, PublishedFile
 from audit_lib.check.headers import has_header
 from audit_lib.check.json_schema import SCHEMA
+from audit_lib.check.neighbouring_tables import apart
 from audit_lib.check.own_document import document_findings
 from audit_lib.check.own_footer import is_ours, named_policies
 from audit_lib.check.own_numbers import contradictions
@@ -147,7 +148,7 @@ def check_document(
     pack = policy_named(policy)
     law = _law_of(document) or pack
     other = law.name != pack.name
-    document = replace(document, grids=upright(document.grids, pack))
+    document = replace(document, grids=upright(apart(document.grids, pack), pack))
     tables = tables_of(document.grids, pack)
     own = _own_page(document)
     if not tables and (own or document.own is not None):
@@ -175,7 +176,7 @@ def check_document(
     everything = tables
     tables, findings = reading_doubts.part(tables, pack)
     findings += [*reading_doubts.columns_not_read(tables), *headless(joined(document.grids), pack)]
-    findings += reading_doubts.pictures_not_read(document)
+    findings += [*reading_doubts.pictures_not_read(document), *reading_doubts.hidden_parts(document)]
     rebuilt: list[Rebuilt] = []
     said = stated_fields.read_words(document.text)
     unknown = _unknown(tables, said)

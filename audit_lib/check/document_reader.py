@@ -39,7 +39,7 @@ def read_document(path: Path) -> PublishedFile:
         return pdf_document(content, path)
     if is_office(content):
         kind, package = open_package(content, path)
-        document = docx_document(package, path) if kind == "docx" else xlsx_document(content, path)
+        document = docx_document(package, path) if kind == "docx" else xlsx_document(content, package, path)
         return with_pictures(document, _media(package, path))
     if is_picture(content):
         return picture_document(content, path)

@@ -74,6 +74,9 @@ KINDS: Final[Mapping[str, FindingKind]] = MappingProxyType(
         "picture_not_read": FindingKind(
             "warning", "a picture that may hold a table was not read", "5-303(a)(1)"
         ),
+        "hidden_content": FindingKind(
+            "warning", "part of a table is in the file and not shown, or not to every reader", "5-303(a)(1)"
+        ),
         "columns_not_read": FindingKind(
             "error",
             "columns of rates or ratios were not read: nothing tells them from others of the same header",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -25,6 +26,8 @@ class Grid:
         The table's own caption, or empty.
     trail : tuple of str
         Headings above it, the outermost first.
+    place : str
+        The lines above it that say what it is about ("Position: analyst"), the last of each kind.
     notes : str
         What is written right below it, up to the next heading or table.
     continues : bool
@@ -40,11 +43,37 @@ class Grid:
     rows: Sequence[Sequence[str]]
     caption: str = ""
     trail: tuple[str, ...] = ()
+    place: str = ""
     notes: str = ""
     continues: bool = False
     page: int = 0
     unsure: str = ""
     is_whole: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HiddenPart:
+    """Words that are in the file and that a reader of the page does not see, or not every reader.
+
+    Parameters
+    ----------
+    table, row : str
+        The table that they are in, and what the row before them, or theirs, is about; no table for words outside.
+    words : str
+        What they say.
+    is_shown : bool
+        Whether they are on the screen, and only kept from those who have it read to them.
+    """
+
+    table: str
+    row: str
+    words: str
+    is_shown: bool = False
+
+    @property
+    def matters(self) -> bool:
+        """Whether they may be part of a table; pages hide menus and icons, too."""
+        return bool(self.table) and re.search(r"\w", self.words) is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +92,8 @@ class PublishedFile:
         What a reader of the findings must know about how it was read; empty if nothing.
     unread : tuple of str
         Parts that may hold a table and were not read, such as pictures, and why.
+    hidden : tuple of HiddenPart
+        What of its tables is in the file and not shown, and so was not read.
     unsure : str
         Why its words may have been misread; empty where they are the file's own.
     own : Visible or PdfWords or mapping, optional
@@ -74,6 +105,7 @@ class PublishedFile:
     grids: tuple[Grid, ...]
     caution: str = ""
     unread: tuple[str, ...] = ()
+    hidden: tuple[HiddenPart, ...] = ()
     unsure: str = ""
     own: Visible | PdfWords | Mapping[str, Any] | None = None
 

@@ -41,6 +41,7 @@ _HEADERS: Final[tuple[tuple[Meaning, str], ...]] = (
                    r"employees|total|count|n|number|sample|sample size|population|assessments|evaluated|headcount)\b"),
 )  # fmt: skip
 _HEADER_ROWS: Final = 3
+_MARKS: Final = re.compile(r"[\u00b9\u00b2\u00b3\u2070-\u2079\u2020\u2021]")  # of footnotes: "Applied\u00b9"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +92,7 @@ def meaning_of(header: str) -> Meaning | None:
     >>> meaning_of("# of Applicants"), meaning_of("Impact Ratio"), meaning_of("95% interval"), meaning_of("")
     ('applicants', 'ratio', 'other', None)
     """
-    words = re.sub(r"[_\s]+", " ", header.lower()).strip(" :*.")
+    words = re.sub(r"[_\s]+", " ", _MARKS.sub("", header.lower())).strip(" :*.")
     if words in ("#", "no.", "no"):
         return "applicants"
     words = words.removesuffix(" printed")

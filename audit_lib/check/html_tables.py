@@ -12,8 +12,10 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Final
 
-from audit_lib.check.grids import Format, Grid, PublishedFile, even
+from audit_lib.check.grids import Format, Grid, HiddenPart, PublishedFile, even
+from audit_lib.check.hidden_elements import HiddenElement, hidden_by, hidden_names
 from audit_lib.check.picture_files import saved_pictures, with_pictures
+from audit_lib.check.place_lines import PlaceLines
 from audit_lib.check.published_numbers import one_line
 from audit_lib.page_transcript import NAME, read_visible
 
@@ -50,6 +52,7 @@ class _HtmlCell:
 @dataclass(slots=True)
 class _Table:
     trail: tuple[str, ...]
+    place: str = ""
     label: str = ""
     caption: list[str] = field(default_factory=list)
     rows: list[list[_HtmlCell]] = field(default_factory=list)
@@ -77,11 +80,25 @@ class HtmlReader(HTMLParser):
             str, list[str]
         ] = {}  # open elements by tag, each with the tag that its role stands for
         self._verbatim = 0
+        self._hidden: HiddenElement | None = None
+        self._found_hidden: list[HiddenElement] = []
+        self._style: list[str] | None = None
+        self._sheet: frozenset[str] = frozenset()
+        self._places = PlaceLines()
+        self._placed = 0  # how much of the text was looked through for the places that it names
         self.pictures: list[dict[str, str | None]] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Open an element, as the one that its role stands for."""
         given = dict(attrs)
+        if self._hidden is not None and self._hidden.is_left_by(tag):
+            self._leave_hidden()
+        if self._hidden is not None and not self._hidden.is_shown:
+            if tag not in _VOID:
+                self._hidden.opens(tag)
+            return
+        if tag not in _VOID and self._hide(tag, given):
+            return
         meant = _ROLES.get((given.get("role") or "").strip().lower(), tag)
         if tag not in _VOID:
             self._roles.setdefault(tag, []).append(meant)
@@ -93,9 +110,36 @@ class HtmlReader(HTMLParser):
         if meant == "table" and label and self._open and not self._skipping:
             self._open[-1].label = label
 
+    def _hide(self, tag: str, given: dict[str, str | None]) -> bool:
+        """Begin an element that is not shown; whether it is one, so that nothing of it is read."""
+        how = hidden_by(tag, given, self._sheet) if tag not in _SKIPPED and not self._skipping else ""
+        if self._hidden is not None and not how:
+            self._hidden.opens(tag)
+            return False
+        if not how and given.get("aria-hidden") != "true":
+            return False
+        self._leave_hidden()  # it was on the screen, and this one in it is not
+        table = f"table {len(self.grids) + len(self._open)} of the file" if self._open else ""
+        rows = [row for row in self._open[-1].rows if row] if self._open else []
+        row = rows[-1][0].words if rows else ""
+        keeps_place = how == "visibility" and tag in ("td", "th")
+        if keeps_place:
+            self._open_element(tag, given)
+        self._hidden = HiddenElement(tag, table, row, is_shown=not how, keeps_place=keeps_place)
+        return bool(how)
+
+    def _leave_hidden(self) -> None:
+        if self._hidden is None:
+            return
+        left, self._hidden = self._hidden, None
+        if left.keeps_place:
+            self._close_element(left.tag)
+        self._found_hidden.append(left)
+
     def _open_element(self, tag: str, attrs: dict[str, str | None]) -> None:
         if tag in _SKIPPED:
             self._skipping += 1
+            self._style = [] if tag == "style" else self._style
         if self._skipping:
             return
         if tag in _BREAKS:
@@ -108,7 +152,9 @@ class HtmlReader(HTMLParser):
         if tag in _HEADINGS:
             self._heading = []
         elif tag == "table":
-            self._open.append(_Table(tuple(words for words in self._trail if words)))
+            self._places.read(_lines(self.text[self._placed :]).split("\n"))
+            self._placed = len(self.text)
+            self._open.append(_Table(tuple(words for words in self._trail if words), str(self._places)))
         elif tag in _ASIDES:
             self._asides += 1
         elif self._open:
@@ -140,12 +186,23 @@ class HtmlReader(HTMLParser):
 
     def handle_endtag(self, tag: str) -> None:
         """Close an element, and what its role stands for."""
+        if self._hidden is not None:
+            hidden, is_own = self._hidden, tag == self._hidden.tag
+            if hidden.closes(tag):
+                self._leave_hidden()
+                if is_own and not hidden.is_shown:
+                    return
+            elif not hidden.is_shown:
+                return
         open_ = self._roles.get(tag)
         self._close_element(open_.pop() if open_ else tag)
 
     def _close_element(self, tag: str) -> None:
         if tag in _SKIPPED:
             self._skipping = max(0, self._skipping - 1)
+            if tag == "style" and self._style is not None:
+                self._sheet |= hidden_names("".join(self._style))
+                self._style = None
         if self._skipping:
             return
         if tag in _BREAKS:
@@ -170,8 +227,14 @@ class HtmlReader(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         """Add words to all that is open."""
+        if self._style is not None:
+            self._style.append(data)
         if self._skipping:
             return
+        if self._hidden is not None:
+            self._hidden.words.append(data)
+            if not self._hidden.is_shown:
+                return
         if not self._verbatim:  # lines of the file are no lines of the page
             data = data.replace("\n", " ").replace("\r", " ")
         self._space(data)
@@ -192,7 +255,7 @@ class HtmlReader(HTMLParser):
     def _close(self) -> None:
         table = self._open.pop()
         caption = " ".join("".join(table.caption).split()) or table.label
-        grid = Grid(rows=_filled(table), caption=caption, trail=table.trail)
+        grid = Grid(rows=_filled(table), caption=caption, trail=table.trail, place=table.place)
         if grid.rows:
             self.grids.append(grid)
             self._ends.append(len(self.text))
@@ -200,13 +263,24 @@ class HtmlReader(HTMLParser):
     def document(self, format_: Format) -> PublishedFile:
         """Close what is still open; return all that was read."""
         self.close()
+        self._leave_hidden()
         while self._open:
             self._close()
         grids = []
         for grid, end in zip(self.grids, self._ends, strict=True):
             stop = next((stop for stop in self._stops if stop >= end), len(self.text))
             grids.append(replace(grid, notes=_lines(self.text[end:stop])))
-        return PublishedFile(format=format_, text=_lines(self.text), grids=tuple(grids))
+        hidden = [
+            HiddenPart(
+                table=one.table or ("a table" if one.holds_table else ""),
+                row=one.row,
+                words=one_line("".join(one.words)),
+                is_shown=one.is_shown,
+            )
+            for one in self._found_hidden
+        ]
+        kept = tuple(part for part in hidden if part.matters)
+        return PublishedFile(format=format_, text=_lines(self.text), grids=tuple(grids), hidden=kept)
 
 
 def _lines(parts: Sequence[str]) -> str:

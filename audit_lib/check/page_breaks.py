@@ -27,10 +27,11 @@ def joined(grids: Sequence[Grid]) -> list[Grid]:
     for grid in grids:
         own = _last_header(grid)
         if header is not None and grid.continues and len(grid.rows[0]) == len(header.texts):
-            again = header_at(grid.rows, 0)
+            whole = found[at]
+            titles = _repeated(whole.rows, grid.rows)
+            again = header_at(grid.rows, titles) if titles < len(grid.rows) else None
             if own is None or (again is not None and _plain(again) == _plain(header)):
-                rest = grid.rows[len(again.rows) :] if again else grid.rows
-                whole = found[at]
+                rest = grid.rows[titles + len(again.rows) :] if again else grid.rows
                 rows, is_cut = _reunited(whole.rows, rest)
                 unsure = whole.unsure or grid.unsure or (_CUT if is_cut else "")
                 is_whole = whole.is_whole and grid.is_whole
@@ -41,6 +42,12 @@ def joined(grids: Sequence[Grid]) -> list[Grid]:
             at, header = len(found), own
         found.append(grid)
     return found
+
+
+def _repeated(rows: Sequence[Sequence[str]], rest: Sequence[Sequence[str]]) -> int:
+    """Count the lines of one text that stand over the rest of a table and over its beginning alike."""
+    lines = {only_text(row) for row in rows} - {""}
+    return next((i for i, row in enumerate(rest) if only_text(row) not in lines), len(rest))
 
 
 def _plain(header: Header) -> list[str]:

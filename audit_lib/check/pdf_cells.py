@@ -14,6 +14,7 @@ from typing import Any, Final
 
 _INSIDE: Final = 0.6  # of a letter's width: a word may begin on the line itself
 _SAME_LINE: Final = 0.5  # of a word's height
+_SAME_EDGE: Final = 1.0  # points
 _LEVEL: Final = 0.15  # of a letter's size: what stands lower or higher is another line
 _SPACE: Final = 0.15  # of a letter's size: white space that parts words where no space was drawn
 _BACK: Final = 0.3  # of a letter's size: kerning takes a letter back no further
@@ -102,14 +103,29 @@ def _touches(end: float, char: Mapping[str, Any]) -> bool:
 
 
 def cell_texts(table: Any, drawn: Sequence[DrawnWords]) -> list[list[str | None]]:
-    """Return the text of each cell, its lines parted by line ends; None where a merged cell covers a place."""
-    return [
-        [
-            None if cell is None else _text([words for words in drawn if _begins_in(words, cell)])
-            for cell in row.cells
+    """Return the text of each cell, its lines parted by line ends.
+
+    A merged cell's text is in each place that the cell covers; None where no cell is.
+    """
+    cells = [cell for row in table.rows for cell in row.cells if cell is not None]
+    texts = {cell: _text([words for words in drawn if _begins_in(words, cell)]) for cell in cells}
+    lefts = sorted({cell[0] for cell in cells})
+    found: list[list[str | None]] = []
+    for row in table.rows:
+        own = [cell for cell in row.cells if cell is not None]
+        level = (max(cell[1] for cell in own) + min(cell[3] for cell in own)) / 2
+        over = [
+            cell or (_cell_over(cells, lefts[i], level) if i < len(lefts) else None)
+            for i, cell in enumerate(row.cells)
         ]
-        for row in table.rows
-    ]
+        found.append([None if cell is None else texts[cell] for cell in over])
+    return found
+
+
+def _cell_over(cells: Sequence[Box], left: float, level: float) -> Box | None:
+    """Return the cell over a place, which begins further up or left."""
+    at = left + _SAME_EDGE
+    return next((cell for cell in cells if cell[0] <= at < cell[2] and cell[1] <= level < cell[3]), None)
 
 
 def _begins_in(words: DrawnWords, cell: Box) -> bool:

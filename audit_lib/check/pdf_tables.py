@@ -14,18 +14,20 @@ from audit_lib.check.headers import has_header
 from audit_lib.check.own_pdf import own_pdf
 from audit_lib.check.page_breaks import joined
 from audit_lib.check.page_text import paragraphs
-from audit_lib.check.pdf_cells import cell_texts, drawn_words
+from audit_lib.check.pdf_cells import DrawnWords, cell_texts, drawn_words
 from audit_lib.check.pdf_characters import plain_page
 from audit_lib.check.pdf_layout import NOT_RULED, layout_grids
 from audit_lib.check.pdf_lines import lines_of
 from audit_lib.check.pdf_pictures import words_in_pictures
 from audit_lib.check.pdf_tags import tagged_document
 from audit_lib.check.picture_words import UNSURE
+from audit_lib.check.place_lines import PlaceLines
 from audit_lib.check.published_numbers import is_noted, read_number
 from audit_lib.errors import CorruptFileError, InputError
 
 _SAME_LEVEL: Final = 3.0  # points
 _OVER: Final = 1.0
+_LEVEL: Final = 0.5  # of a word's height
 _NEXT: Final = 72.0
 _THICK: Final = 3.0  # an edge no longer than this is the end of a line, which is drawn as a box
 _SPACE: Final = 0.15  # of a letter's size: white space that parts words, also where a line is set tight
@@ -154,20 +156,29 @@ def _ruled(pages: Sequence[Any]) -> tuple[list[Grid] | None, list[Any]]:
     """Return the tables whose lines make cells, None if they leave columns open, and the pages without them."""
     grids: list[Grid] = []
     rests: list[Any] = []
+    places = PlaceLines()
     for page in pages:
         boxes: list[tuple[float, float, float, float]] = []
         drawn = drawn_words(_printed_once(page))
+        lines = lines_of([[word for words in drawn for word in words.as_words()]])
+        above = 0.0
         for table in page.find_tables({"explicit_horizontal_lines": _open_ends(page)}):
-            rows = _merged(_filled_rows(cell_texts(table, drawn)))
+            texts = [[_one_line(text or "") for text in row] for row in cell_texts(table, drawn)]
+            rows = [row for row in texts if any(row)]
             if not rows:
                 continue
             if _is_open(page, table):
                 return None, []
             continues = not boxes and page.page_number > 1
             unsure = _CROSSED.format(page.page_number) if _is_crossed(page, table) else ""
-            caption = _above(page, table.bbox[1])
-            grids.append(Grid(rows=even(rows), caption=caption, continues=continues, unsure=unsure))
+            caption = _above(drawn, table.bbox[1], max((box[3] for box in boxes), default=0.0))
+            places.read(line.text for line in lines if above <= line.top < table.bbox[1])
+            place, above = str(places), table.bbox[3]
+            grids.append(
+                Grid(rows=even(rows), caption=caption, place=place, continues=continues, unsure=unsure)
+            )
             boxes.append(table.bbox)
+        places.read(line.text for line in lines if above <= line.top)
         rests.append(_outside(page, boxes))
     return grids, rests
 
@@ -213,10 +224,6 @@ def _outside(page: Any, boxes: Sequence[tuple[float, float, float, float]]) -> A
     return page.filter(is_out) if boxes else page
 
 
-def _filled_rows(rows: list[list[str | None]]) -> list[list[str | None]]:
-    return [row for row in rows if any(row)]
-
-
 def _open_ends(page: Any) -> list[float]:
     """Return where upright lines end and no level one closes them: there the page's end cuts a row in two."""
     edges = [edge for edge in page.edges if max(edge["width"], edge["height"]) > _THICK]
@@ -229,31 +236,17 @@ def _open_ends(page: Any) -> list[float]:
     return found
 
 
-def _merged(rows: list[list[str | None]]) -> list[list[str]]:
-    """Fill cells that a merged cell covers (None) from above, and from the left in the first row and a row of one."""
-    filled: list[list[str]] = []
-    for row in rows:
-        is_line = sum(cell is not None for cell in row) == 1
-        texts: list[str] = []
-        for i, cell in enumerate(row):
-            beside = texts[-1] if texts else ""
-            lines = (cell or "").splitlines() or [""]
-            words = lines[0] if is_noted(lines) else " ".join(lines)
-            texts.append(
-                " ".join(words.split())
-                if cell is not None
-                else filled[-1][i]
-                if filled and not (is_line and i)
-                else beside
-            )
-        filled.append(texts)
-    return filled
+def _one_line(text: str) -> str:
+    """Return a cell's text; below a number stand words about it."""
+    lines = text.splitlines() or [""]
+    return " ".join((lines[0] if is_noted(lines) else " ".join(lines)).split())
 
 
-def _above(page: Any, top: float) -> str:
-    """Return the line of text right above a table."""
-    if top <= 1:
+def _above(drawn: Sequence[DrawnWords], top: float, after: float) -> str:
+    """Return the line of text right above a table, below the one before it."""
+    over = [words for words in drawn if after <= (words.top + words.bottom) / 2 < top]
+    if not over:
         return ""
-    text = page.crop((0, 0, page.width, top), strict=False).extract_text() or ""
-    lines: list[str] = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1] if lines else ""
+    last = max(over, key=lambda words: words.bottom)
+    line = [words for words in over if last.bottom - words.bottom < _LEVEL * (last.bottom - last.top)]
+    return " ".join(words.text for words in sorted(line, key=lambda words: words.x0))

@@ -27,6 +27,7 @@ _LIGATURES: Final[Mapping[str, str]] = {
 _DEEPEST: Final = 100
 _LINE: Final = 1.7  # of a character's size: no further down is the next line of a text
 _MOST_ROLES: Final = 5
+_MOST_SPAN: Final = 100
 
 ContentMark = tuple[int, int]
 """A page, from 0, and the number of a piece of marked content on it."""
@@ -104,26 +105,59 @@ def tagged_document(pdf: Any) -> PublishedFile | None:
 
 def _fill_holes(table: StructureNode, content: Mapping[ContentMark, list[Char]]) -> None:
     """Put cells where a row lacks them: browsers leave empty ones out, and only the page says where they were."""
-    rows = [row for row in _rows_of(table) if not any(map(_is_merged, _cells_of(row)))]
-    widest = max((len(_cells_of(row)) for row in rows), default=0)
-    full = [
-        [_sides(cell, content) for cell in _cells_of(row)] for row in rows if len(_cells_of(row)) == widest
-    ]
-    columns = []
-    for sides in zip(*full, strict=True):
-        known = [side for side in sides if side is not None]
-        if not known:
-            return
-        columns.append((min(left for left, _ in known), max(right for _, right in known)))
-    for row in rows:
+    rows = _rows_of(table)
+    covered = _covered(rows)
+    widest = max(
+        (
+            len(over) + sum(_span(cell, "colspan") for cell in _cells_of(row))
+            for row, over in zip(rows, covered, strict=True)
+        ),
+        default=0,
+    )
+    free = [[i for i in range(widest) if i not in over] for over in covered]
+    known: dict[int, list[tuple[float, float]]] = defaultdict(list)
+    plain = [all(_span(cell, "colspan") == 1 for cell in _cells_of(row)) for row in rows]
+    for row, places, is_plain in zip(rows, free, plain, strict=True):
+        if is_plain and len(_cells_of(row)) == len(places):
+            for i, cell in zip(places, _cells_of(row), strict=True):
+                known[i] += [side] if (side := _sides(cell, content)) is not None else []
+    columns = {
+        i: (min(left for left, _ in sides), max(right for _, right in sides))
+        for i, sides in known.items()
+        if sides
+    }
+    for row, places, is_plain in zip(rows, free, plain, strict=True):
         cells = _cells_of(row)
-        places = [_sides(cell, content) for cell in cells]
-        if len(cells) == widest or None in places:
+        sides = [_sides(cell, content) for cell in cells]
+        if not is_plain or len(cells) >= len(places) or None in sides or not set(places) <= set(columns):
             continue
-        at = [_column(place, columns) for place in places if place is not None]
+        at = [places[_column(side, [columns[i] for i in places])] for side in sides if side is not None]
         if len(set(at)) == len(at) and at == sorted(at):
             held = dict(zip(at, cells, strict=True))
-            row.kids = [held.get(i, StructureNode("TD")) for i in range(widest)]
+            row.kids = [held.get(i, StructureNode("TD")) for i in places]
+
+
+def _covered(rows: Sequence[StructureNode]) -> list[set[int]]:
+    """Return the columns of each row that cells of the rows above it go down into."""
+    found: list[set[int]] = []
+    down: dict[int, int] = {}
+    for row in rows:
+        found.append(set(down))
+        begun: dict[int, int] = {}
+        at = 0
+        for cell in _cells_of(row):
+            while at in down:
+                at += 1
+            across, rest = _span(cell, "colspan"), _span(cell, "rowspan") - 1
+            begun |= {i: rest for i in range(at, at + across) if rest}
+            at += across
+        down = {i: rest - 1 for i, rest in down.items() if rest > 1} | begun
+    return found
+
+
+def _span(cell: StructureNode, name: str) -> int:
+    value = cell.attributes.get(name) or ""
+    return min(max(int(value), 1), _MOST_SPAN) if value.isdecimal() else 1
 
 
 def _rows_of(node: StructureNode) -> list[StructureNode]:
@@ -133,10 +167,6 @@ def _rows_of(node: StructureNode) -> list[StructureNode]:
         for kid in kids
         for row in ([kid] if kid.kind == "TR" else _rows_of(kid) if kid.kind in _GROUPS else [])
     ]
-
-
-def _is_merged(cell: StructureNode) -> bool:
-    return any(value != "1" for value in cell.attributes.values())
 
 
 def _cells_of(row: StructureNode) -> list[StructureNode]:

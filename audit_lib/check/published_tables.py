@@ -20,7 +20,9 @@ from audit_lib.check.headers import (
     nearest_header,
     only_text,
 )
+from audit_lib.check.merged_labels import beside_each_row, of_all_sections
 from audit_lib.check.page_breaks import joined
+from audit_lib.check.place_lines import PlaceLines
 from audit_lib.check.published_numbers import WHOLE, PublishedCell, read_cell, whole
 from audit_lib.check.row_labels import Label, read_label
 from audit_lib.check.side_by_side_tables import TableColumns, tables_under
@@ -114,16 +116,19 @@ class PublishedTable:
 def tables_of(grids: Sequence[Grid], policy: Policy) -> list[PublishedTable]:
     """Return every table of rates: one that has a rate or a ratio next to a number of people, or both of them."""
     parts: list[_TablePart] = []
-    title = ""
+    title, places = "", PlaceLines()
     for grid in joined(grids):
+        places.read([*grid.place.split("; "), *map(only_text, _until_table(grid.rows))])
         heading = [only_text(row) for row in grid.rows]
         if all(heading):  # a block of titles: the name of what comes next
             title = heading[-1]
             continue
-        parts += _parts(grid, title)
+        parts += _parts(grid, title, places)
         title = ""
     found: list[PublishedTable] = []
-    for part in parts:
+    tells = len({part.place for part in parts}) > 1  # what all tables are about tells none from another
+    for part in map(_single, parts):
+        part.place = part.place if tells else ""
         for table in _tables(part, policy):
             # Other tables have rates too (of power, of answers); people's categories or the law's word make it one.
             if table.family is not None or "impact" in table.headers.get("ratio", "").lower():
@@ -140,7 +145,7 @@ def why_none(grid: Grid, policy: Policy) -> str:
         return (
             f"no header row of rates: {found} found, {lacks} missing" if found else "no header row of rates"
         )
-    tables = [table for part in _parts(grid, "") for table in _tables(part, policy)]
+    tables = [table for part in _parts(grid, "", PlaceLines()) for table in _tables(part, policy)]
     if not tables:
         return "a header row of rates, and below it no row with a label and a number"
     labels = ", ".join(repr(row.label.text) for row in tables[0].rows[:_FEW])
@@ -154,6 +159,7 @@ class _TablePart:
     header: Header
     caption: str
     trail: tuple[str, ...]
+    place: str
     notes: str
     page: int
     unsure: str
@@ -161,10 +167,22 @@ class _TablePart:
     rows: list[Sequence[str]]
 
 
-def _parts(grid: Grid, title: str) -> Iterator[_TablePart]:
-    """Cut a grid at its header rows; a line of one text above a header is the caption of what follows."""
+def _until_table(rows: Sequence[Sequence[str]]) -> Iterator[Sequence[str]]:
+    """Yield the rows above the first header."""
+    for start in range(len(rows)):
+        if header_at(rows, start) is not None:
+            return
+        yield rows[start]
+
+
+def _parts(grid: Grid, title: str, places: PlaceLines) -> Iterator[_TablePart]:
+    """Cut a grid at its header rows; a line of one text above a header is the caption of what follows.
+
+    `places` is what lines above the grid say of its place, and reads those in it.
+    """
     caption, part, start = grid.caption or title, None, 0
     while start < len(grid.rows):
+        places.read([only_text(grid.rows[start])])
         header = header_at(grid.rows, start)
         if header is None:
             if part is not None:
@@ -178,10 +196,22 @@ def _parts(grid: Grid, title: str) -> Iterator[_TablePart]:
                 caption = own
                 part.rows.pop()
             yield part
-        part = _TablePart(header, caption, grid.trail, grid.notes, grid.page, grid.unsure, grid.is_whole, [])
+        part = _TablePart(
+            header, caption, grid.trail, str(places), grid.notes, grid.page, grid.unsure, grid.is_whole, []
+        )
         start += len(header.rows)
     if part is not None:
         yield part
+
+
+def _single(part: _TablePart) -> _TablePart:
+    """Leave out columns that hold the same as the one before in each row: one cell was drawn over both."""
+    texts = list(zip(*part.header.rows, *part.rows, strict=True))
+    kept = [i for i, column in enumerate(texts) if i == 0 or column != texts[i - 1] or not any(column)]
+    if len(kept) < len(texts):
+        part.header = Header(tuple(tuple(row[i] for i in kept) for row in part.header.rows))
+        part.rows = [tuple(row[i] for i in kept) for row in part.rows]
+    return part
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +245,8 @@ def _tables(part: _TablePart, policy: Policy) -> Iterator[PublishedTable]:
     """Yield the tables of a part: those that its header tells apart, then its places, then the lines in it."""
     tables = tables_under(part.header, policy)
     words = _words(part.header, over=any(columns.over for table in tables for columns in table))
+    if part.unsure:
+        part.rows = beside_each_row(part.rows, words.labels, policy)
     unread = _unread(part, tables, words)
     said = _stated(part, words)
     caption = part.caption or (part.trail[-1] if part.trail else "")
@@ -227,8 +259,8 @@ def _tables(part: _TablePart, policy: Policy) -> Iterator[PublishedTable]:
         for where, line, rows in _pieces(groups, policy):
             place = ", ".join(dict.fromkeys(word for word in (table[0].place, *where) if word))
             yield PublishedTable(
-                caption=place or line or caption,
-                place=_place([place] if place else [line, part.caption, *reversed(part.trail)]),
+                caption=place or line or ", ".join(dict.fromkeys(filter(None, (caption, part.place)))),
+                place=_place([place] if place else [line, part.caption, part.place, *reversed(part.trail)]),
                 kind=_kind(headers.get("rate", ""), place, line, caption, headers.get("selected", "")),
                 family=_family(rows, policy),
                 headers=headers,
@@ -283,7 +315,9 @@ def _rows(
     """
     title, line, above = "", "", [""] * len(words.labels)
     before: tuple[str, ...] | None = None
-    for texts in part.rows:
+    of_all = of_all_sections(_sections(part, words, policy))
+    for number, texts in enumerate(part.rows):
+        title = "" if number in of_all else title
         if only := only_text(texts):
             known = read_label([only], policy)
             is_short = len(only) <= _LONGEST_LABEL
@@ -303,6 +337,18 @@ def _rows(
             continue
         above = own
         yield where, line, PublishedRow(label=label, cells=cells)
+
+
+def _sections(part: _TablePart, words: _Words, policy: Policy) -> list[tuple[str, Label]]:
+    """Return for each row the category that the line over its section names, and its own label."""
+    title, found = "", []
+    for texts in part.rows:
+        only = only_text(texts)
+        label = read_label([only] if only else [texts[i] for i in words.labels], policy)
+        if only and len(only) <= _LONGEST_LABEL:
+            title = only if label.levels and label.role == "category" else ""
+        found.append(("" if only else title, label))
+    return found
 
 
 def _unknown_below(notes: str) -> list[int]:

@@ -23,6 +23,7 @@ from audit_lib.check.rebuilt_rates import RateUnit, rebuild_rate, unit_of
 from audit_lib.policies import Policy
 
 _LONGEST: Final = 60
+_MOST_HIDDEN: Final = 20
 _HIGHEST_RATE: Final = 100  # in percent
 _FEWEST: Final = 3  # rows read right that make another one's oddity the page's
 _RESTS_ON_ALL_ROWS: Final = frozenset(
@@ -81,6 +82,22 @@ def pictures_not_read(document: PublishedFile) -> Iterator[SummaryFinding]:
         yield SummaryFinding(id="picture_not_read", message="; ".join(document.unread))
 
 
+def hidden_parts(document: PublishedFile) -> Iterator[SummaryFinding]:
+    """Yield what of a table is in the file and not shown, so that it is neither read nor passed over."""
+    for part in document.hidden[:_MOST_HIDDEN]:
+        message = "hidden in the file: who looks at the page does not see it; it was not read"
+        if part.is_shown:
+            message = "kept from those who have the page read to them; it was read as it is shown"
+        yield SummaryFinding(
+            id="hidden_content", table=part.table, row=part.row, printed=_cut(part.words), message=message
+        )
+    if len(document.hidden) > _MOST_HIDDEN:
+        rest = len(document.hidden) - _MOST_HIDDEN
+        yield SummaryFinding(
+            id="hidden_content", message=f"{rest} more parts of tables are hidden; look at the file"
+        )
+
+
 def lost_rows(
     table: PublishedTable, policy: Policy, findings: Sequence[SummaryFinding]
 ) -> SummaryFinding | None:
@@ -117,7 +134,10 @@ def cautioned(
     anywhere = next(iter(unsure.values()), "")
     for finding in findings:
         why = anywhere if finding.id in _RESTS_ON_ALL_TABLES else unsure.get(finding.table, "")
-        if not finding.table and finding.id not in _RESTS_ON_ALL_TABLES | {"picture_not_read"}:
+        if not finding.table and finding.id not in _RESTS_ON_ALL_TABLES | {
+            "picture_not_read",
+            "hidden_content",
+        }:
             why = words
         yield replace(finding, unsure=finding.unsure or why)
 
@@ -192,4 +212,8 @@ def _words_in(text: str) -> list[str]:
 
 
 def _short(text: str) -> str:
-    return repr(text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}...")
+    return repr(_cut(text))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from itertools import pairwise
 from typing import Final
 
 from audit_lib.check.dates import DATE, is_month, read_date
@@ -46,6 +47,14 @@ _SPACED: Final[Mapping[str, str]] = {
 }  # fmt: skip
 # A reader of scans loses spaces: "Distributiondate of the tool". A line's end still parts: "Bias audit", "Date: ...".
 _WORDS: Final = {field: words.replace(" ", r"[^\S\n]*") for field, words in _SPACED.items()}
+# Whose data, from when to when: "The data was collected by the employer from 1 March through 31 August 2025."
+_OF_PEOPLE: Final = re.compile(
+    r"\b(?:data(?: ?sets?)?|records|applications|assessments|applicants|candidates|employees|individuals|people|persons)\b",
+    re.IGNORECASE,
+)
+_YEAR_ALONE: Final = re.compile(r"(?<![\d/.,-])(?:19|20)\d\d(?![\d/,%-])")
+_TO: Final = re.compile(r",?\s*(?:to|through|thru|until|till|and|[-\u2013\u2014])\s*", re.IGNORECASE)
+_OF_VALIDITY: Final = re.compile(r"\b(?:valid|expires?|posted|retained|kept)\b", re.IGNORECASE)
 _REACH: Final = 120
 # A sentence that ends says nothing of the next one's date; a short form ends none.
 _STOP: Final = re.compile(r"(?<=[a-z0-9)]{2})[.!?](?=\s+[A-Z\u201c\"(]|\s*\n)")
@@ -148,6 +157,8 @@ def fields(
         elif name == "F08":
             used = bool(_NEVER_USED.search(text)) or any(map(read_date, dates_after("F08", text)))
             found, missing = used, "no date beside words for it" if words else missing
+        elif name == "F03":
+            found |= any(map(_says_which_data, sentences(text)))
         elif name == "F09":
             found |= not any(has_excluded(table) for table in tables)
         elif name == "F10":
@@ -180,6 +191,15 @@ def validity(said: Said, as_of: date | None, policy: Policy) -> Iterator[Summary
     elif said.audited > as_of:
         message = f"after {as_of.isoformat()}"
         yield SummaryFinding(id="audit_after_as_of", printed=said.audited.isoformat(), message=message)
+
+
+def _says_which_data(sentence: str) -> bool:
+    """Whether a sentence speaks of people or their data, and of the time from which these are."""
+    if not _OF_PEOPLE.search(sentence) or _OF_VALIDITY.search(sentence):
+        return False
+    dated = [found.span() for found in DATE.finditer(sentence)]
+    years = [found.span() for found in _YEAR_ALONE.finditer(DATE.sub(lambda m: "x" * len(m[0]), sentence))]
+    return any(_TO.fullmatch(sentence, a[1], b[0]) for a, b in pairwise(sorted(dated + years)))
 
 
 def _uses_test_data(sentence: str) -> bool:

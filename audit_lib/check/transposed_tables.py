@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Final
 
 from audit_lib.check.grids import Grid, even
-from audit_lib.check.headers import NUMBERS, has_header, is_of_rates, meaning_of, only_text
+from audit_lib.check.headers import NUMBERS, is_of_rates, meaning_of, only_text
 from audit_lib.check.published_numbers import read_cell
 from audit_lib.check.row_labels import read_label
 from audit_lib.policies import Policy
@@ -23,9 +23,6 @@ def upright(grids: Iterable[Grid], policy: Policy) -> tuple[Grid, ...]:
 
 
 def _parts(grid: Grid, policy: Policy) -> Iterator[Grid]:
-    if has_header(grid):
-        yield grid
-        return
     done, start = 0, 0
     while start < len(grid.rows):
         first = _labels(grid.rows, start, policy)
@@ -49,12 +46,13 @@ def _labels(rows: Sequence[Sequence[str]], start: int, policy: Policy) -> int | 
     if not start or meaning_of(rows[start][0]) not in NUMBERS:
         return None
     first = start
-    while first and start - first < _LABEL_ROWS and _names_categories(rows[first - 1], policy):
+    while first and start - first < _LABEL_ROWS and names_categories(rows[first - 1], policy):
         first -= 1
     return first if first < start else None
 
 
-def _names_categories(row: Sequence[str], policy: Policy) -> bool:
+def names_categories(row: Sequence[str], policy: Policy) -> bool:
+    """Whether the cells of a row, but for its first, name categories of people."""
     if only_text(row[1:]):
         return False
     named = [read_label([text], policy) for text in row[1:] if text and read_cell(text).number is None]

@@ -5,14 +5,15 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import date, datetime
 from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 from typing import Any, Final
 
-from audit_lib.check.grids import Grid, PublishedFile, even
+from audit_lib.check.grids import Grid, HiddenPart, PublishedFile, even
 from audit_lib.check.published_numbers import one_line
+from audit_lib.check.sheet_layout import HiddenLines, hidden_lines
 from audit_lib.errors import CorruptFileError, InputError
 
 _MOST_ROWS: Final = 20_000
@@ -27,7 +28,7 @@ _NOT_STORED: Final = (
 _HIDDEN: Final = "{} hidden sheets were not read"
 
 
-def xlsx_document(content: bytes, path: Path) -> PublishedFile:
+def xlsx_document(content: bytes, package: zipfile.ZipFile, path: Path) -> PublishedFile:
     """Read the sheets that are shown; a sheet's lines of words are text, and its tables one grid.
 
     Raises
@@ -47,13 +48,28 @@ def xlsx_document(content: bytes, path: Path) -> PublishedFile:
             for stored in (True, False)
         ]
         shown = [name for name in books[0].sheetnames if books[0][name].sheet_state == "visible"]
-        lacking, grids, text = 0, [], []
+        lacking, grids, text, hidden = 0, [], [], []
+        unseen = hidden_lines(package, path)
         for name in shown:
             rows = []
-            for cells, formulas in zip(*(_rows(book[name], path) for book in books), strict=False):
-                rows.append([_text(cell) for cell in cells])
+            lines = unseen.get(name, HiddenLines())
+            columns: dict[int, list[str]] = {}
+            sheets = (_rows(book[name], path) for book in books)
+            for number, (cells, formulas) in enumerate(zip(*sheets, strict=False), 1):
+                texts = [_text(cell) for cell in cells]
                 pairs = zip(cells, formulas, strict=False)
                 lacking += sum(f.data_type == "f" and cell.value is None for cell, f in pairs)
+                if number in lines.rows:
+                    hidden.append(_hidden(f"row {number} of the sheet {name!r}", texts))
+                    continue
+                for i, words in enumerate(texts):
+                    if lines.columns and lines.has_column(i + 1):
+                        columns.setdefault(i, []).append(words)
+                rows.append([words for i, words in enumerate(texts) if i not in columns])
+            hidden += [
+                _hidden(f"column {_letters(i + 1)} of the sheet {name!r}", words)
+                for i, words in columns.items()
+            ]
             grids.append(Grid(rows=even(rows), trail=(name,)))
             text += [one_line(" ".join(filter(None, row))) for row in rows]
     except (InputError, CorruptFileError):
@@ -68,17 +84,37 @@ def xlsx_document(content: bytes, path: Path) -> PublishedFile:
         OSError,
     ) as error:
         raise CorruptFileError(f"{path}: does not open as a workbook ({error})") from None
-    hidden = len(books[0].sheetnames) - len(shown)
+    not_shown = len(books[0].sheetnames) - len(shown)
     cautions = [
         *([_NOT_STORED.format(lacking)] if lacking > 0 else []),
-        *([_HIDDEN.format(hidden)] if hidden else []),
+        *([_HIDDEN.format(not_shown)] if not_shown else []),
     ]
     return PublishedFile(
         format="xlsx",
         text="\n".join(line for line in text if line),
         grids=tuple(grid for grid in grids if grid.rows),
         caution="; ".join(cautions),
+        hidden=tuple(part for part in hidden if part.matters),
     )
+
+
+def _hidden(where: str, texts: Sequence[str]) -> HiddenPart:
+    return HiddenPart(table=where, row="", words=one_line(" ".join(filter(None, texts))))
+
+
+def _letters(column: int) -> str:
+    """Return the name of a column, counted from 1.
+
+    Examples
+    --------
+    >>> _letters(1), _letters(28)
+    ('A', 'AB')
+    """
+    letters = ""
+    while column:
+        column, rest = divmod(column - 1, 26)
+        letters = chr(ord("A") + rest) + letters
+    return letters
 
 
 def _rows(sheet: Any, path: Path) -> Iterator[tuple[Any, ...]]:

@@ -1,0 +1,73 @@
+"""Labels that stand for several rows: merged cells whose text is beside one of the rows, and lines over sections."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from audit_lib.check.row_labels import Label, read_label
+from audit_lib.policies import Policy
+
+_HYPHEN: Final = re.compile(r"(?<=[a-z])- (?=[a-z])")  # where a line's end cut a word
+
+Row = Sequence[str]
+
+
+def beside_each_row(rows: Sequence[Row], labels: Sequence[int], policy: Policy) -> list[Row]:
+    """Give each row the outer label that stands once for several rows, above, in the middle of or below them.
+
+    Where a page says only where words stand, the rows of one label are those up to where an inner label comes again.
+    Each such run must have one label of one category, and no two the same; else nothing is filled.
+    """
+    if len(labels) != 2:
+        return list(rows)
+    outer, inner = labels
+    runs: list[list[int]] = []
+    seen: set[str] = set()
+    in_run = False
+    for i, row in enumerate(rows):
+        label = read_label([row[inner]], policy)
+        if not label.levels or label.role != "category":
+            in_run = False
+            continue
+        if not in_run or label.key in seen:
+            runs.append([])
+            seen = set()
+        in_run = True
+        seen.add(label.key)
+        runs[-1].append(i)
+    if all(rows[i][outer] for run in runs for i in run):
+        return list(rows)
+    names = [_HYPHEN.sub("", " ".join(rows[i][outer] for i in run if rows[i][outer])) for run in runs]
+    keys = [
+        read_label([name], policy).key if len(read_label([name], policy).levels) == 1 else ""
+        for name in names
+    ]
+    if not all(keys) or len(set(keys)) < len(keys):
+        return list(rows)
+    filled = [list(row) for row in rows]
+    for run, name in zip(runs, names, strict=True):
+        for i in run:
+            filled[i][outer] = name
+    return [tuple(row) for row in filled]
+
+
+def of_all_sections(sections: Sequence[tuple[str, Label]]) -> set[int]:
+    """Return the rows that are a sum, or of unknown people, of the whole table though they stand in its last section.
+
+    `sections` gives for each row the line over its section, and its own label. Sections that have sums of their own
+    have as many as the first one; what the last one has more is about all.
+    """
+    titles = list(dict.fromkeys(title for title, _ in sections if title))
+    if len(titles) < 2:
+        return set()
+    sums = {
+        title: [
+            i
+            for i, (own, label) in enumerate(sections)
+            if own == title and label.role != "category" and not label.levels
+        ]
+        for title in (titles[0], titles[-1])
+    }
+    return set(sums[titles[-1]][len(sums[titles[0]]) :])
