@@ -25,6 +25,7 @@ _PAGE_HEAD: Final = 3  # a header in the first lines of a page may be a repeated
 _HYPHEN: Final = re.compile(r"(?<=[a-z])- (?=[a-z])")  # where a line's end cut a word
 _CAPTION: Final = re.compile(r"\b(?:sex|gender|race|ethnicity|intersectional|table)\b", re.IGNORECASE)
 _HEADER: Final = re.compile(r"\b(?:ratio|rate|applicants|selected|category|group)\b", re.IGNORECASE)
+_THRESHOLD: Final = re.compile(r"\d+%")
 _SMALL: Final = 0.92  # words under this share of the rows' size are remarks
 NOT_RULED: Final = (
     "{} has no tags and no ruling, so its cells were read from where words stand, and a cell may be another's; look at "
@@ -41,21 +42,33 @@ def layout_grids(lines: Sequence[TextLine], unsure: str = NOT_RULED) -> Iterator
     """Yield the tables that lines make; `unsure` says why a cell may be misread, and has a place for the page."""
     start = 0
     while start < len(lines):
-        if not _names_ratio(lines[start]):
+        if not _names_ratio(lines, start):
             start += 1
             continue
         end = _end(lines, start)
         rows = [i for i in range(start, end) if len(lines[i].numbers) >= 2]
         if rows:
             # Words above the table may speak of a ratio, too: its header is the last that does.
-            named = max(i for i in range(start, rows[0]) if _names_ratio(lines[i]))
+            named = max(i for i in range(start, rows[0]) if _names_ratio(lines, i))
             yield _grid(lines, named, rows, end, unsure)
         start = max(end, start + 1)
 
 
-def _names_ratio(line: TextLine) -> bool:
+def _names_ratio(lines: Sequence[TextLine], i: int) -> bool:
+    """Whether a line may head a table of rates; its own number is a threshold ("Below 80%"), and no row's."""
+    line = lines[i]
     if line.numbers:
-        return False
+        return bool(len(line.numbers) == 1 and _THRESHOLD.fullmatch(line.numbers[0].text)) and _says_ratio(
+            line
+        )
+    if i + 1 < len(lines) and lines[i + 1].distance(line) < _CLOSE:
+        cut = [word.text[:-1].lower() for word in line.words if word.text.endswith("-")]
+        if any(begun + word.text.lower() == "ratio" for begun in cut for word in lines[i + 1].words):
+            return True
+    return _says_ratio(line)
+
+
+def _says_ratio(line: TextLine) -> bool:
     return "ratio" in line.text.lower() or is_of_rates([meaning_of(text.text) for text in _texts(line)])
 
 
@@ -72,7 +85,7 @@ def _end(lines: Sequence[TextLine], start: int) -> int:
             if resumed is None:
                 return i
             i, numbers = resumed, most
-        if most and numbers < 2 and (_names_ratio(lines[i]) or "ratio" in lines[i].text.lower()):
+        if most and numbers < 2 and (_names_ratio(lines, i) or "ratio" in lines[i].text.lower()):
             return i
         most = max(most, numbers if numbers > 1 else 0)
         i += 1
@@ -261,7 +274,7 @@ def _header(lines: Sequence[TextLine], columns: Sequence[tuple[float, float]]) -
             if len(texts) != len(columns):
                 at = max(range(len(columns)), key=lambda c: _overlap(text, columns[c]))
             cells[max(at, 0)].append(text.text)
-    return [" ".join(cell) for cell in cells]
+    return [_HYPHEN.sub("", " ".join(cell)) for cell in cells]
 
 
 def _texts(line: TextLine) -> list[PlacedWord]:

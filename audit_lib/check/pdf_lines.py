@@ -9,6 +9,7 @@ from typing import Any, Final
 from audit_lib.check.published_numbers import read_number, says_none
 
 _SAME_LINE: Final = 0.5  # of a line's height
+_ANSWERS: Final = frozenset({"yes", "no", "\u2713", "\u2717"})  # of a column such as "Below 80%"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,9 @@ class PlacedWord:
 
     @property
     def is_number(self) -> bool:
-        """Whether it is one, or says that there is none."""
+        """Whether it is what a column of numbers holds: one, words for none, or an answer."""
+        if self.text.casefold() in _ANSWERS:
+            return True
         return read_number(self.text) is not None or (says_none(self.text) and self.text != "")
 
 

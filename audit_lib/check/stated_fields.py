@@ -49,7 +49,8 @@ _SPACED: Final[Mapping[str, str]] = {
 _WORDS: Final = {field: words.replace(" ", r"[^\S\n]*") for field, words in _SPACED.items()}
 # Whose data, from when to when: "The data was collected by the employer from 1 March through 31 August 2025."
 _OF_PEOPLE: Final = re.compile(
-    r"\b(?:data(?: ?sets?)?|records|applications|assessments|applicants|candidates|employees|individuals|people|persons)\b",
+    r"\b(?:data(?: ?sets?)?|records|applications|assessments|applicants|candidates|employees|individuals|people|"
+    r"persons)\b",
     re.IGNORECASE,
 )
 _YEAR_ALONE: Final = re.compile(r"(?<![\d/.,-])(?:19|20)\d\d(?![\d/,%-])")
