@@ -49,7 +49,8 @@ def layout_grids(lines: Sequence[TextLine], unsure: str = NOT_RULED) -> Iterator
         rows = [i for i in range(start, end) if len(lines[i].numbers) >= 2]
         if rows:
             # Words above the table may speak of a ratio, too: its header is the last that does.
-            named = max(i for i in range(start, rows[0]) if _names_ratio(lines, i))
+            naming = [i for i in range(start, rows[0]) if _names_ratio(lines, i)]
+            named = max((i for i in naming if not _is_title(lines, i)), default=naming[-1])
             yield _grid(lines, named, rows, end, unsure)
         start = max(end, start + 1)
 
@@ -66,6 +67,18 @@ def _names_ratio(lines: Sequence[TextLine], i: int) -> bool:
         if any(begun + word.text.lower() == "ratio" for begun in cut for word in lines[i + 1].words):
             return True
     return _says_ratio(line)
+
+
+def _is_title(lines: Sequence[TextLine], i: int) -> bool:
+    """Whether a line is one text right above a row: it names what comes next, in a table with one header for all."""
+    return (
+        i + 1 < len(lines)
+        and len(lines[i + 1].numbers) > 1
+        and not lines[i].numbers
+        and lines[i].page == lines[i + 1].page
+        and len(_texts(lines[i])) == 1
+        and _CAPTION.search(lines[i].text) is not None
+    )
 
 
 def _says_ratio(line: TextLine) -> bool:
@@ -85,7 +98,12 @@ def _end(lines: Sequence[TextLine], start: int) -> int:
             if resumed is None:
                 return i
             i, numbers = resumed, most
-        if most and numbers < 2 and (_names_ratio(lines, i) or "ratio" in lines[i].text.lower()):
+        if (
+            most
+            and numbers < 2
+            and not _is_title(lines, i)
+            and (_names_ratio(lines, i) or "ratio" in lines[i].text.lower())
+        ):
             return i
         most = max(most, numbers if numbers > 1 else 0)
         i += 1
@@ -120,8 +138,9 @@ def _grid(lines: Sequence[TextLine], start: int, rows: Sequence[int], end: int, 
     wrapped_lines = [
         i
         for i in range(start + 1, min(end, rows[-1] + _MOST_WRAPPED))
-        if i not in rows and _is_label(lines[i], columns[0][0], size)
+        if i not in rows and _is_label(lines[i], columns[0][0], size) and not _is_title(lines, i)
     ]
+    titles = [i for i in range(start + 1, rows[-1]) if _is_title(lines, i)]
     continues = first > 0 and lines[max(0, first - _PAGE_HEAD)].page < lines[first].page
     ways = (_to_nearest, _to_both, _to_above, _to_below)
     if continues:
@@ -144,23 +163,45 @@ def _grid(lines: Sequence[TextLine], start: int, rows: Sequence[int], end: int, 
     rest = [i for i in wrapped_lines if continues and i < rows[0] and i not in wrapped]
     for i in (*wrapped, *rest):
         lines[i].is_taken = True
-    header = _header(
-        [lines[i] for i in range(first, rows[0]) if i not in wrapped and i not in rest],
-        [*names_in, *columns],
-    )
-    body = [
-        [word for i in sorted(labels[row]) for word in lines[i].words if word.size >= _SMALL * size]
-        for row in rows
+    heads = [
+        lines[i] for i in range(first, rows[0]) if i not in wrapped and i not in rest and i not in titles
     ]
-    body = [*([[word for i in rest for word in lines[i].words]] if rest else []), *body]
+    title = lines[caption].text if caption < start else ""
+    if len(heads) > 1 and _is_complete(heads[1:], names_in, columns) and _is_over(heads[0], columns):
+        title = heads.pop(0).text
+    header = _header(heads, [*names_in, *columns])
+    body = []
+    for row in sorted((*rows, *titles)):
+        parts = sorted(labels.get(row, [row]))
+        words = [word for i in parts for word in lines[i].words if word.size >= _SMALL * size]
+        body.append([lines[row].text] if row in titles else _cells(words, [*within, *edges]))
+    if rest:
+        body.insert(0, _cells([word for i in rest for word in lines[i].words], [*within, *edges]))
     return Grid(
-        rows=even([header, *(_cells(words, [*within, *edges]) for words in body)]),
-        caption=lines[caption].text if caption < start else "",
+        rows=even([header, *body]),
+        caption=title,
         page=(page := lines[rows[0]].page + 1),
         unsure=unsure.format(f"the table on page {page}"),
-        is_whole=all(i in wrapped or _is_remark(lines, i, size) for i in range(rows[0], rows[-1] + 1)),
+        is_whole=all(
+            i in wrapped or i in titles or _is_remark(lines, i, size) for i in range(rows[0], rows[-1] + 1)
+        ),
         continues=continues,
     )
+
+
+def _is_complete(
+    heads: Sequence[TextLine], names: Sequence[tuple[float, float]], columns: Sequence[tuple[float, float]]
+) -> bool:
+    """Whether lines head a table of rates and say of each column of numbers what it holds."""
+    meanings = [meaning_of(text) for text in _header(heads, [*names, *columns])]
+    return is_of_rates(meanings) and None not in meanings[len(names) :]
+
+
+def _is_over(line: TextLine, columns: Sequence[tuple[float, float]]) -> bool:
+    """Whether a line is one text over several columns, or over the labels."""
+    texts = _texts(line)
+    over = sum(_overlap(texts[0], column) > 0 for column in columns)
+    return len(texts) == 1 and not line.numbers and (over > 1 or texts[0].left < columns[0][0])
 
 
 def _is_remark(lines: Sequence[TextLine], i: int, size: float) -> bool:

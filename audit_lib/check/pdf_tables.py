@@ -35,6 +35,10 @@ _NUMBERS: Final = re.compile(r"(?<!\S)[\d.,]*\d%?(?!\S)")
 _CROSSED: Final = (
     "on page {} words go over the lines of the table, so that a cell may have lost letters; look at it"
 )
+_UNEVEN: Final = (
+    "on page {} no row of the table has a cell in each of its columns: several tables may have been read as one; look "
+    "at it"
+)
 _UNRULED: Final = (
     "whether each number was put into its cell: the PDF's tables are not ruled, and were read from where words "
     "stand. Look at the page before you rely on a finding"
@@ -170,7 +174,8 @@ def _ruled(pages: Sequence[Any]) -> tuple[list[Grid] | None, list[Any]]:
             if _is_open(page, table):
                 return None, []
             continues = not boxes and page.page_number > 1
-            unsure = _CROSSED.format(page.page_number) if _is_crossed(page, table) else ""
+            why = _CROSSED if _is_crossed(page, table) else _UNEVEN if _is_uneven(table) else ""
+            unsure = why.format(page.page_number)
             caption = _above(drawn, table.bbox[1], max((box[3] for box in boxes), default=0.0))
             places.read(line.text for line in lines if above <= line.top < table.bbox[1])
             place, above = str(places), table.bbox[3]
@@ -214,6 +219,12 @@ def _is_crossed(page: Any, table: Any) -> bool:
         for side in sides
         if any(cell[1] <= word["top"] <= cell[3] and side in (cell[0], cell[2]) for cell in table.cells)
     )
+
+
+def _is_uneven(table: Any) -> bool:
+    """Whether cells begin at more places than any row has cells."""
+    begun = [sum(cell is not None for cell in row.cells) for row in table.rows]
+    return len({cell[0] for cell in table.cells}) > max(begun)
 
 
 def _outside(page: Any, boxes: Sequence[tuple[float, float, float, float]]) -> Any:
