@@ -11,10 +11,10 @@ from audit_lib.policies import Policy
 
 _HYPHEN: Final = re.compile(r"(?<=[a-z])- (?=[a-z])")  # where a line's end cut a word
 
-Row = Sequence[str]
 
-
-def beside_each_row(rows: Sequence[Row], labels: Sequence[int], policy: Policy) -> list[Row]:
+def beside_each_row(
+    rows: Sequence[Sequence[str]], labels: Sequence[int], policy: Policy
+) -> list[Sequence[str]]:
     """Give each row the outer label that stands once for several rows, above, in the middle of or below them.
 
     Where a page says only where words stand, the rows of one label are those up to where an inner label comes again.

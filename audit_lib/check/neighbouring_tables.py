@@ -11,8 +11,6 @@ from audit_lib.check.headers import NUMBERS, is_of_rates, meaning_of
 from audit_lib.check.transposed_tables import names_categories
 from audit_lib.policies import Policy
 
-Span = tuple[int, int]
-
 
 def apart(grids: Iterable[Grid], policy: Policy) -> tuple[Grid, ...]:
     """Cut each grid where tables stand next to each other; what is above and below keeps its place."""
@@ -45,7 +43,7 @@ def _parts(grid: Grid, policy: Policy) -> Iterator[Grid]:
         yield replace(grid, rows=grid.rows[done:], continues=False)
 
 
-def _tables_from(row: Sequence[str], policy: Policy) -> list[Span]:
+def _tables_from(row: Sequence[str], policy: Policy) -> list[tuple[int, int]]:
     """Return where tables begin and end in a row that heads them: columns of labels and of numbers, or categories."""
     found = []
     for start, end in _spans(row):
@@ -58,7 +56,7 @@ def _tables_from(row: Sequence[str], policy: Policy) -> list[Span]:
     return found
 
 
-def _spans(row: Sequence[str]) -> Iterator[Span]:
+def _spans(row: Sequence[str]) -> Iterator[tuple[int, int]]:
     """Yield the runs of cells that hold something."""
     start = None
     for i, text in enumerate((*row, "")):
