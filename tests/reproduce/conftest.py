@@ -106,6 +106,15 @@ class Service:
     jitter: bool = False
     asked: int = 0
 
+    def reset(self) -> Service:
+        """Behave as at first, whatever the test before this one changed."""
+        assert self.server is not None
+        self.server.asked.clear()
+        for one in fields(Service):
+            if one.name != "server":
+                setattr(self, one.name, set() if one.name == "silent" else one.default)
+        return self
+
     def behave(self, word: str, time_asked: int) -> Reply:
         """Answer by a hash of the prompt's first word."""
         self.asked += 1
@@ -133,13 +142,7 @@ def serving() -> Iterator[Service]:
 def service(serving: Service, monkeypatch: pytest.MonkeyPatch) -> Service:
     """The server as it was when the run was sealed; a test may change it."""
     monkeypatch.setenv("TEST_API_KEY", SECRET)
-    server = serving.server
-    assert server is not None
-    server.asked.clear()
-    for one in fields(Service):
-        if one.name != "server":
-            setattr(serving, one.name, set() if one.name == "silent" else one.default)
-    return serving
+    return serving.reset()
 
 
 @pytest.fixture(scope="session")
@@ -148,7 +151,7 @@ def remote_run(serving: Service, tmp_path_factory: pytest.TempPathFactory) -> st
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TEST_API_KEY", SECRET)
         folder = tmp_path_factory.mktemp("reproduce_remote")
-        model = remote_model(serving, price_prompt=1.0, price_completion=1.0)
+        model = remote_model(serving.reset(), price_prompt=1.0, price_completion=1.0)
         return run_audit(folder, model=model).uri
 
 
