@@ -204,6 +204,12 @@ def _data(times: Timeline) -> Iterator[Contradiction]:
     if use.test_data is not None and use.test_data.how.strip() and use.data in ("historical", "pooled"):
         why = t("test data are made where historical data are not used")
         yield Contradiction(_says("use.data", use.data), _is_written("use.test_data.how"), why, _OF_DATA)
+    if use.data == "historical" and use.own_data_contributed is False:
+        why = t("its own data would be used and not have been given")
+        yield Contradiction(
+            _says("use.data", use.data), _says("use.own_data_contributed", "false"), why, _OF_DATA
+        )
+    yield from _to_come(times)
     if use.data != "historical":
         return
     older, younger = (
@@ -212,7 +218,8 @@ def _data(times: Timeline) -> Iterator[Contradiction]:
     )
     if (window := times.window) is not None and times.spec.source.windowed:
         said = t(
-            "use.data is historical, the window is {start} to {end}",
+            "use.data is {data}, the window is {start} to {end}",
+            data=use.data,
             start=f"{window.start:%Y-%m-%d}",
             end=f"{window.end:%Y-%m-%d}",
         )
@@ -220,8 +227,6 @@ def _data(times: Timeline) -> Iterator[Contradiction]:
             yield Contradiction(said, _day(times, FIRST), older, (*_OF_DATA, "first_use"))
         if last is not None and window.start.date() > last:
             yield Contradiction(said, _day(times, LAST), younger, (*_OF_DATA, "posted_long_enough"))
-        if window.start.date() > times.audited:
-            yield Contradiction(said, times.this_audit, t("its decisions are still to come"), _OF_DATA)
     if times.decided is not None:
         first, latest = times.decided
         if begun is not None and first < begun:
@@ -230,6 +235,23 @@ def _data(times: Timeline) -> Iterator[Contradiction]:
         if last is not None and latest > last:
             said = t("use.data is historical, its last decision is of {day}", day=latest)
             yield Contradiction(said, _day(times, LAST), younger, (*_OF_DATA, "posted_long_enough"))
+
+
+def _to_come(times: Timeline) -> Iterator[Contradiction]:
+    """Decisions are taken before they are audited; places whose day is another may be a day ahead."""
+    data, tomorrow = times.spec.use.data, times.audited + _DAY
+    window = times.window if times.spec.source.windowed and data in ("historical", "pooled") else None
+    if window is not None and window.end.date() > tomorrow:
+        said = t(
+            "use.data is {data}, the window is {start} to {end}",
+            data=data,
+            start=f"{window.start:%Y-%m-%d}",
+            end=f"{window.end:%Y-%m-%d}",
+        )
+        yield Contradiction(said, times.this_audit, t("its decisions are still to come"), _OF_DATA)
+    if times.decided is not None and times.decided[1] > tomorrow:
+        said = t("the last decision is of {day}", day=times.decided[1])
+        yield Contradiction(said, times.this_audit, t("its decisions are still to come"), _OF_DATA)
 
 
 def _signature(times: Timeline) -> Iterator[Contradiction]:
@@ -285,7 +307,7 @@ def _named_auditor(times: Timeline) -> Iterator[str]:
 
 
 def _without_audit(times: Timeline) -> Iterator[str]:
-    if times.spec.use.unaudited_use.strip():
+    if times.spec.use.unaudited_use.strip() or times.owes_none():
         return
     today = times.audited
     earlier = ", ".join(map(str, times.earlier)) or "names none"

@@ -14,7 +14,7 @@ from audit_lib.policies.clocks import valid_until
 from audit_lib.policies.independence import not_independent
 from audit_lib.policies.pack_schema import CheckName
 from audit_lib.policies.stated_checks import STATED, STATED_CHECKS, stated
-from audit_lib.policies.timeline import Timeline
+from audit_lib.policies.timeline import MONTHS, Timeline
 from audit_lib.translation import known, mark, spoken, t
 
 _POST_CODES: Final = frozenset({"zip", "zip_code", "zipcode", "post_code", "postcode", "postal_code"})
@@ -156,19 +156,33 @@ def _valid(case: CheckedReport) -> DutyAnswer:
             until=until,
             first=gap[0],
             last=gap[1],
-            begun="; ".join(
-                t("{key} is {value}", key=key, value=used) for key, used in times.used_days.items()
-            ),
+            begun="; ".join(_begun(times)),
             audits=_audits(times),
         )
         return "not met", ". ".join(filter(None, [words, case.spec.use.unaudited_use.strip()]))
-    if case.spec.use.months != 0 and times.first_used is None:
+    if case.spec.use.unaudited_use.strip():
+        words = t(
+            "valid until {until}; {audits}; and {key} says that an audit was lacking",
+            until=until,
+            audits=_audits(times),
+            key="use.unaudited_use",
+        )
+        return "not met", f"{words}. {case.spec.use.unaudited_use.strip()}"
+    if case.spec.use.months != 0 and not times.used_days:
         return STATED, t("valid until {until}; since when the tool is used is not stated", until=until)
     if times.first_used is not None and times.first_used < day:
         return STATED, t(
             "valid until {until}; the audits before this one are those that the spec states", until=until
         )
     return "computed", t("valid until {until}; audit again before", until=until)
+
+
+def _begun(times: Timeline) -> list[str]:
+    stated = [t("{key} is {value}", key=key, value=used) for key, used in times.used_days.items()]
+    if MONTHS in times.begun:
+        months, since = times.spec.use.months, times.begun[MONTHS]
+        stated.append(t("use.months is {months}, so since {day} at the latest", months=months, day=since))
+    return stated
 
 
 def _audits(times: Timeline) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from audit_lib.policies.clocks import valid_until
+from audit_lib.policies.clocks import months_later, valid_until
 from audit_lib.policies.policy import Policy
 from audit_lib.translation import t
 
@@ -35,6 +35,7 @@ GIVEN: Final[DayKey] = "use.notice.given"
 USED_FROM: Final[DayKey] = "use.notice.used_from"
 LAST: Final[DayKey] = "use.last_used"
 POSTED: Final[DayKey] = "use.posted_until"
+MONTHS: Final = "use.months"
 EARLIER: Final = "use.earlier_audits"
 
 
@@ -105,13 +106,42 @@ class Timeline:
         return self.first_days | ({} if last is None else {LAST: last})
 
     @property
+    def begun(self) -> dict[str, date]:
+        """What says since when the tool is used: the stated first use, or else all that bounds it, by its keys."""
+        first = self.day(FIRST)
+        if first is not None:
+            return {FIRST: first}
+        days: dict[str, date] = dict(self.used_days)
+        if self._months_since is not None:
+            days[MONTHS] = self._months_since
+        return days
+
+    @property
     def first_used(self) -> date | None:
-        """The first day on which the tool is said to be used, as far as one is stated."""
-        return self.day(FIRST) or min(self.used_days.values(), default=None)
+        """The first day on which the tool is said to be used, as far as one is stated or follows."""
+        return min(self.begun.values(), default=None)
+
+    @property
+    def _months_since(self) -> date | None:
+        """The latest day on which a use of so many months, one that has begun counted, can have begun."""
+        months = self.spec.use.months
+        if not months:
+            return None
+        end = min(self.day(LAST) or self.audited, self.audited)
+        day = months_later(end, 1 - months)
+        # At the end of a month several days are a month before one.
+        while months_later(day + _DAY, months - 1) <= end:
+            day += _DAY
+        return day
 
     def first_owed(self, day: date) -> date:
         """Return the first day, from `day` on, on which the law's rule on use was enforced."""
         return max(day, self.policy.clock("validity").enforced or day)
+
+    def owes_none(self) -> bool:
+        """Whether the use ended before the law's rule on it was enforced."""
+        last, enforced = self.day(LAST), self.policy.clock("validity").enforced
+        return last is not None and enforced is not None and last < enforced
 
     def covering(self, day: date) -> date | None:
         """Return the audit, this one or an earlier one, that allows the use on a day."""

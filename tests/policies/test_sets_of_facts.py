@@ -1,4 +1,4 @@
-"""Sixty sets of legal facts: forty that contradict themselves or the law are refused or not met, twenty pass.
+"""Sets of legal facts: those that contradict themselves or the law are refused or not met, the others pass.
 
 What comes of each is written here by hand, from the text of the law. A set that is refused or not met has to name both
 facts, in one line.
@@ -188,6 +188,40 @@ CONTRADICTORY: Final[dict[str, tuple[Facts, str, str]]] = {
          "decided": ("2026-06-01T09:00:00+00:00", "2026-07-01T09:00:00+00:00")},
         "its last decision is of 2026-07-01", "use.last_used is 2026-06-30",
     ),
+    "a window that is not over": (
+        {"window": ("2026-06-01", "2026-12-01")},
+        "the window is 2026-06-01 to 2026-12-01", "2026-11-22",
+    ),
+    "pooled data of a window that is still to come": (
+        {"data": "pooled", "own_data_contributed": True, "window": ("2027-01-01", "2027-02-01")},
+        "the window is 2027-01-01 to 2027-02-01", "2026-11-22",
+    ),
+    "decisions younger than this audit": (
+        {"decided": ("2026-01-01T09:00:00+00:00", "2026-11-30T17:00:00+00:00")},
+        "the last decision is of 2026-11-30", "this audit is of 2026-11-22",
+    ),
+    "pooled decisions younger than this audit": (
+        {"data": "pooled", "own_data_contributed": True,
+         "decided": ("2026-01-01T09:00:00+00:00", "2027-11-30T17:00:00+00:00")},
+        "the last decision is of 2027-11-30", "this audit is of 2026-11-22",
+    ),
+    "its own data used and not given": (
+        {"own_data_contributed": False},
+        "use.data is historical", "use.own_data_contributed is false",
+    ),
+    "two years of use, and no audit before this one": (
+        {"first": None, "notice": None, "months": 24, "earlier_audits": []},
+        "use.months is 24, so since 2024-12-22", "use.earlier_audits names none",
+    ),
+    "years of use that ended, audited for one of them": (
+        {"first": None, "notice": None, "months": 30, "earlier_audits": ["2026-05-01"], "last_used": "2026-10-31",
+         "posted_until": "2027-06-01"},
+        "use.months is 30, so since 2024-05-31", "use.earlier_audits has 2026-05-01",
+    ),
+    "use without an audit, where audits cover all days": (
+        {"unaudited_use": "We forgot one month."},
+        "use.earlier_audits has 2025-05-20, 2026-05-01", "use.unaudited_use says",
+    ),
     "historical data that were made": (
         {"test_data": {"why": "few", "how": "written"}},
         "use.data is historical", "use.test_data.how is written",
@@ -204,6 +238,18 @@ CONTRADICTORY: Final[dict[str, tuple[Facts, str, str]]] = {
     "the vendor as its own auditor": (
         {"auditor": "Ada Maker, TOOLMAKER"},
         "report.auditor is Ada Maker, TOOLMAKER", "use.vendor",
+    ),
+    "the vendor by another form of its name": (
+        {"auditor": "The Tool-Maker L.L.C."},
+        "report.auditor is The Tool-Maker L.L.C.", "use.vendor",
+    ),
+    "the employer's own department": (
+        {"auditor": "Ada Insider, Example Hotels Internal Audit Department"},
+        "report.auditor is Ada Insider, Example Hotels Internal Audit Department", "use.employer",
+    ),
+    "signed for the vendor by another form of its name": (
+        {"organisation": "TOOLMAKER L.L.C."},
+        "signed for TOOLMAKER L.L.C.", "use.vendor",
     ),
     "signed before the numbers were computed": (
         {"signed": "2026-11-20"},
@@ -241,6 +287,17 @@ CONSISTENT: Final[dict[str, Facts]] = {
     "posted until further notice, still in use": {"posted_until": None},
     "a month that has begun is counted": {"months": 18},
     "used with pauses": {"months": 5},
+    "use that ended before the law was enforced": {
+        "first": "2022-01-01", "last_used": "2023-06-01", "earlier_audits": [], "notice": None, "months": 17,
+        "posted_until": "2027-01-01",
+    },
+    "months alone, with an audit for each year of them": {
+        "first": None, "notice": None, "months": 24, "earlier_audits": ["2024-06-01", "2025-05-30", "2026-05-30"],
+    },
+    "a first month that has begun, and nothing before it": {
+        "first": None, "notice": None, "months": 1, "earlier_audits": [],
+    },
+    "an auditor whose name begins like the vendor's": {"auditor": "Ada, Toolmakers Watch LLP"},
     "a window of the use": {"window": ("2026-01-01", "2026-10-01")},
     "decisions of the use": {"decided": ("2025-06-02T09:00:00+00:00", "2026-11-21T17:00:00+00:00")},
     "pooled data that it gave its own to": {"data": "pooled", "own_data_contributed": True},
@@ -257,7 +314,7 @@ def audit_of(changes: Facts) -> tuple[AuditSpec, Window | None, dict[str, Any]]:
     use = {
         key: facts[key]
         for key in facts
-        if key not in ("first", "auditor", "retention", "window", "decided", "signed")
+        if key not in ("first", "auditor", "retention", "window", "decided", "signed", "organisation")
     }
     spec = load(
         source={"kind": "files", "paths": ["prompts.jsonl"], "windowed": "window" in facts},
@@ -274,7 +331,7 @@ def audit_of(changes: Facts) -> tuple[AuditSpec, Window | None, dict[str, Any]]:
         "sample": {"occurred": decided and {"first": decided[0], "last": decided[1], "not_stated": 0}},
         "attested": [one.id for one in policy_of(spec).attestations],
         "signature": {
-            "auditor": "Ada Auditor", "organisation": "Independent LLP",
+            "auditor": "Ada Auditor", "organisation": facts.get("organisation", "Independent LLP"),
             "signed_at": f"{facts.get('signed', TODAY)}T12:00:00+00:00",
         },
     }  # fmt: skip
@@ -296,10 +353,6 @@ def not_met(spec: AuditSpec, document: dict[str, Any]) -> list[str]:
     return [one.found for one in check_fields(document, spec) if one.status == "not met"]
 
 
-def test_there_are_sixty() -> None:
-    assert (len(CONTRADICTORY), len(CONSISTENT)) == (40, 20)
-
-
 @pytest.mark.parametrize("name", CONTRADICTORY)
 def test_a_contradictory_set_is_refused_or_not_met_with_both_facts(name: str) -> None:
     changes, one, other = CONTRADICTORY[name]
@@ -313,7 +366,10 @@ def test_no_line_of_its_checklist_says_that_a_contradictory_fact_is_met(name: st
     """Should such a set be in a run all the same, no line that rests on it is met."""
     changes, *_ = CONTRADICTORY[name]
     spec, window, document = audit_of(changes)
-    kept = {"the vendor as its own auditor", "locked for ten days and not locked"}  # on no line of their own
+    kept = {  # on no line of their own: the auditor who is named is not the one who signs
+        "the vendor as its own auditor", "the vendor by another form of its name", "the employer's own department",
+        "locked for ten days and not locked",
+    }  # fmt: skip
     assert not_met(spec, document) or (name in kept and refusal(spec, window))
 
 

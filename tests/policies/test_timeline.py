@@ -97,7 +97,8 @@ def test_days_before_the_law_was_enforced_ask_for_no_audit() -> None:
     [
         ({"first": "2026-12-01"}, "computed"),
         ({"months": 0}, "computed"),
-        ({"months": 36}, "stated"),
+        ({"months": 1}, "stated"),
+        ({"months": 36}, "not met"),
         ({}, "stated"),
     ],
 )
@@ -121,7 +122,7 @@ def test_what_covers_the_use_is_met_only_where_it_is_this_audit(facts: dict[str,
     ],
 )
 def test_days_between_audits_are_not_met(audits: list[str], gap: str | None, tmp_path: Path) -> None:
-    spec = spec_of("2025-01-06", earlier_audits=audits, unaudited_use="a pause")
+    spec = spec_of("2025-01-06", earlier_audits=audits)
     document = {
         "measured_at": f"{TODAY}T10:00:00+00:00",
         "attested": [one.id for one in LL144.attestations],
@@ -250,6 +251,8 @@ def possible(facts: dict[str, Any]) -> bool:
             return False
     own_data = facts["contributed"] or facts["sufficient"] or facts["data"] == "historical"
     if own_data and (months == 0 or begins_later):
+        return False
+    if facts["data"] == "historical" and facts["contributed"] is False:
         return False
     audits = [*facts["earlier"], TODAY]
 
