@@ -23,6 +23,19 @@ A pack is a reading of law by people who are not your lawyers. *primary*: the te
 of it. *secondary*: an account of it was. *recalled*: no source was found; it is printed as "to be looked up". What was
 not verified in any way is left out. No law here sets a pass mark; four fifths is a guideline of 29 CFR 1607.4(D).
 
+What no pack can know:
+
+- Whether a law binds you. A pack prints whom it binds; which employer, which tool and which place are not looked at.
+- Whether what a spec states is true. *Stated* means that nothing checked it; *seen* that an address answered on a day,
+  and not that its page says what the law asks; *computed* that the run's own artefacts show it.
+- Whether an auditor is independent. Names of auditor, employer and vendor are compared, and attestations are signed;
+  who owns or pays whom is not known.
+- Holidays. Business days are Mondays to Fridays, so a period of them ends later where one falls on a holiday.
+- What a court or an agency makes of it, and what became law after a pack's sources were looked at.
+- Whether the numbers fit another law's question. Under every pack they are computed alike, by the formulae of New York
+  City, and groups are those of the spec unless the law names its own.
+- In Spanish, names of laws and paragraphs are ours. The English or original text is the one that was read.
+
 `audit policies [NAME] --on DAY` says whether a law is in force on a day, and warns of a pack whose sources were looked
 at more than 90 days before `--today`. [Keys and gates](policies.md), [one run under several
 packs](../howto/several-laws.md).
@@ -89,6 +102,7 @@ def _pack(pack: Policy) -> Iterator[str]:
         yield (
             f"| {line.id} | {line.duty} | {line.cite} | {line.condition} | {since(pack, line) or 'not stated'} |"
         )
+    yield from _caveats(pack)
     if pack.not_claimed:
         yield from ("", "Not claimed:", "")
         yield from (f"- {one.text} ({one.cite})" for one in pack.not_claimed)
@@ -99,6 +113,22 @@ def _pack(pack: Policy) -> Iterator[str]:
     if pack.changes:
         yield from ("", "Changes:", "")
         yield from (f"- {one.version}, {one.day}: {one.change} Source: {one.source}." for one in pack.changes)
+
+
+def _caveats(pack: Policy) -> Iterator[str]:
+    """What is to be kept in mind with this pack: how it reads what the text leaves open, and what a page says of it."""
+    yield from ("", "Caveats:", "")
+    yield f"- {pack.guidance.wording}"
+    yield f"- {pack.exclusion.wording} ({pack.exclusion.cite})"
+    refused = [*pack.provenance.refused, *pack.provenance.experiment]
+    accepted = ", ".join(one.replace("_", "-") for one in pack.provenance.audit)
+    others = ", ".join(one.replace("_", "-") for one in refused)
+    rest = f" Of {others} ones a page has another title." if others else ""
+    yield f"- Demographics that count: {accepted}.{rest} ({pack.provenance.cite})"
+    yield from (f"- {words}" for words in pack.caveats)
+    yield from ("", "Where the text leaves room:", "")
+    for switch in pack.switches:
+        yield f"- {switch.question} {switch.options_text[switch.value]}. {switch.reason} ({switch.cite})"
 
 
 if __name__ == "__main__":

@@ -26,17 +26,17 @@ LENIENT = {"minimum_answered_share": 0.5, "maximum_answered_gap": 0.5}
 
 RESOLVED = {
     "california_cppa": "1.0.0 207d99bfa1932e92e06c7f1cf5c8b8d3dca1e7d6563f826e1b014d1eee1ccd1f",
-    "california_crd": "1.3.0 6999543ec19ea5195b3d815bb8b89aed18ce9089eef14d43c11f081ac8e79b68",
-    "colorado_sb26_189": "1.0.0 b8a6e235d2db906a498d4d58617ce4182a19694627f1ec9d97e30998076b17c9",
+    "california_crd": "1.4.0 360655e69b731ed8a6739822fb3f80ce4d5c579e49ca52c15984221191b18080",
+    "colorado_sb26_189": "1.1.0 07f8008520a262475ebce42903630eced102d31f7f9beeb05bcdf88b697b84c1",
     "connecticut_sb5": "1.0.0 9d0846d096300bcadac24a06cbf37955ee466bcc773ca79322771e187e3ebf28",
-    "eu_ai_act_annex_iii": "1.3.0 f753d89c5201c8f13a42f9380b8853d426b435c771848a1f00c6a064890b01c5",
+    "eu_ai_act_annex_iii": "1.4.0 07d6b3871397ebf59038556e63f971a523feb4c041d77de482ec7f1b48c5af35",
     "generic": "1.2.0 3c4160714a91a9a600543fd0ca9072a603e65b6e07b879d1a27afc123ce97d33",
     "illinois_hb3773": "1.0.0 e10455f33c76f5cc82a8bf5479447c7f51f34f664228644e980cdfe7ce6d0146",
-    "new_jersey_13_16": "1.0.0 aa063a75a6390409ccce2f3bb0422dccfcdc4c33fefdc3ad6fb56ff06cf2e5b4",
-    "nyc_ll144": "1.4.0 d89c6d178bff446e4041e498a5bd9b1a81ce7d2540fc1151645348e431951476",
+    "new_jersey_13_16": "1.1.0 3242e1d5ce69877dbc8021f214b9c975fe3db3a2238358fb9f5382adf25bfc8f",
+    "nyc_ll144": "1.5.0 7be47548dd3ed6e876cabb830c9ab2c6a4eb50c00cfa01a3858465d9ed6cb3cc",
     "ontario_esa": "1.0.0 e44b64cb7329df065f62d071b68e251de0b6d96837a52d839302f3cdba20b45f",
     "texas_hb149": "1.0.0 9e4437db492cd29453a140527d4ae6688713a63c43c10051be30b827b8cd81d0",
-    "us_ugesp": "1.3.0 f1f2cbd46d5f8ca14053d52beb92efa32dfe00ef7156b4fc6cc5a4279365bac1",
+    "us_ugesp": "1.4.0 5976f8bbcfc9615d8e93fe6ee32085e910024854452bd9979f6ded6a2bedea32",
 }
 """Version and digest of each pack with all that it extends: a pack that changes gets another version."""
 

@@ -127,7 +127,7 @@ def test_what_is_true_of_one_law_is_not_inherited() -> None:
     new_jersey, federal = load_policy("new_jersey_13_16"), load_policy("us_ugesp")
     assert new_jersey.in_force != federal.in_force and new_jersey.binds != federal.binds
     assert {one.text for one in new_jersey.not_claimed}.isdisjoint(one.text for one in federal.not_claimed)
-    assert [one.version for one in new_jersey.changes] == ["1.0.0"]
+    assert [one.version for one in new_jersey.changes] == ["1.0.0", "1.1.0"]
 
 
 @pytest.mark.parametrize("name", policy_names())
