@@ -7,7 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from operator import itemgetter
+from types import NoneType
 from typing import Any, Final
+
+import msgspec
 
 BLOCK_ROWS: Final = 1024
 """Records of a block, where no number of bytes ends it."""
@@ -43,8 +46,16 @@ class RecordBlock(ABC):
     def __len__(self) -> int: ...
 
     @abstractmethod
-    def column(self, name: str) -> list[Any] | None:
-        """Return a column's values, `ABSENT` where a record lacks it; None where all do."""
+    def select(self, names: Sequence[str], texts: Sequence[str]) -> ColumnBlock | None:
+        """Return a block with some columns; None where its records are to be read one by one.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Those whose values are asked for.
+        texts : sequence of str
+            Those of which only `ColumnBlock.texts` is.
+        """
 
     @abstractmethod
     def where(self, place: int) -> str:
@@ -55,7 +66,30 @@ class RecordBlock(ABC):
         """Yield the records."""
 
 
-class ObjectBlock(RecordBlock):
+class ColumnBlock(RecordBlock):
+    """Records that are looked at by column."""
+
+    def select(self, names: Sequence[str], texts: Sequence[str]) -> ColumnBlock | None:
+        """Return the block."""
+        return self
+
+    @abstractmethod
+    def column(self, name: str) -> list[Any] | None:
+        """Return a column's values, `ABSENT` where a record lacks it; None where all do."""
+
+    def texts(self, name: str) -> list[bytes] | None:
+        """Return a column's texts as canonical JSON, null as ""; None where all lack it, or a value is no text."""
+        values = self.column(name)
+        if values is None or not set(map(type, values)) <= {str, NoneType}:
+            return None
+        return [_encoded("" if value is None else value) for value in values]
+
+
+_encoded: Final = msgspec.json.Encoder().encode
+"""Writes a text as `audit_lib.canonical.canonical_json` does."""
+
+
+class ObjectBlock(ColumnBlock):
     """Records as they were decoded: an object each, with keys of its own.
 
     Parameters
@@ -93,7 +127,7 @@ class ObjectBlock(RecordBlock):
             yield Record(values, self._where(place), self.is_text)
 
 
-class TableBlock(RecordBlock):
+class TableBlock(ColumnBlock):
     """Rows that all have the same columns.
 
     Parameters
@@ -160,7 +194,7 @@ def blocks_of(records: Iterable[Record]) -> Iterator[RecordBlock]:
     return single_records(records) if own is None else own()
 
 
-class _GivenBlock(RecordBlock):
+class _GivenBlock(ColumnBlock):
     """Records that a source has made itself."""
 
     def __init__(self, given: Sequence[Record]) -> None:

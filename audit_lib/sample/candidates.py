@@ -61,9 +61,10 @@ class CandidateRows:
 
     def block(self, block: RecordBlock) -> BlockColumns | None:
         """Return the columns of a block; None where its records are to be read one by one."""
-        columns: BlockColumns | None = self._columns.read_block(block)
-        if columns is None:
+        chosen = block.select(self._columns.names, self._fields)
+        columns: BlockColumns | None = None if chosen is None else self._columns.read_block(chosen)
+        if chosen is None or columns is None:
             return None
         columns.setdefault("application_id", columns["prompt_id"])
-        fields = block_texts(block, self._fields, columns.pop(NAME, None))
+        fields = block_texts(chosen, self._fields, columns.pop(NAME, None))
         return None if fields is None else {**columns, "fields": fields}

@@ -5,19 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from types import NoneType
+from itertools import chain, pairwise, repeat
 from typing import Any, Final
 
 import msgspec
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from audit_lib.canonical import canonical_json
 from audit_lib.errors import ColumnTypeError, MissingColumnError, SpecError
 from audit_lib.records import answers_as_text, prompt_schema
 from audit_lib.registry import did_you_mean
-from audit_lib.sample.blocks import ABSENT, RecordBlock
+from audit_lib.sample.blocks import ABSENT, ColumnBlock
 from audit_lib.sample.tables import Record
 from audit_lib.sample.values import UnknownWordError, WrongTypeError, converter, is_own_value, text
 from audit_lib.spec import UNDECIDED, AuditSpec, Source
@@ -118,7 +118,12 @@ class Columns:
                 )
         return row
 
-    def read_block(self, block: RecordBlock) -> dict[str, list[Any]] | None:
+    @property
+    def names(self) -> list[str]:
+        """The file's columns that are read."""
+        return [theirs for _, theirs, *_ in self._columns]
+
+    def read_block(self, block: ColumnBlock) -> dict[str, list[Any]] | None:
         """Return what `read` returns of each record, by column; None where one needs a look of its own.
 
         So it is where a record has a fault, lacks a column that others have, or decides in a word that is not listed.
@@ -192,50 +197,50 @@ def texts(records: Sequence[Record], names: Sequence[str], name: str | None) -> 
 
 
 def block_texts(
-    block: RecordBlock, columns: Sequence[str], named: Sequence[str | None] | None
+    block: ColumnBlock, columns: Sequence[str], named: Sequence[str | None] | None
 ) -> pa.Array | None:
     """Return what `texts` returns of each record; None where one needs a look of its own."""
-    found: dict[str, list[Any]] = {}
+    found: dict[str, list[bytes]] = {}
     for column in columns:
-        values = block.column(column)
-        if values is None or not set(map(type, values)) <= {str, NoneType}:
+        encoded = block.texts(column)
+        if encoded is None:
             return None
-        found[column] = ["" if value is None else value for value in values] if None in values else values
+        found[column] = encoded
     if named is not None:
         if None in named:
             return None
-        found.setdefault(NAME, list(named))
-    keys = sorted(found)
-    if not keys:
+        found.setdefault(NAME, list(map(msgspec.json.encode, named)))
+    if not found:
         return pa.repeat(pa.scalar("{}"), len(block))
-    content, ends = bytearray(), [0]
-    for row in zip(*(found[key] for key in keys), strict=True):
-        _written_to(dict(zip(keys, row, strict=True)), content, -1)
-        ends.append(len(content))
-    return text_array(content, ends)
+    begins = [
+        (b"," if place else b"{") + msgspec.json.encode(key) + b":" for place, key in enumerate(sorted(found))
+    ]
+    parts = [found[key] for key in sorted(found)]
+    columns_of_row = chain.from_iterable(zip(map(repeat, begins), parts, strict=True))
+    pieces = chain.from_iterable(zip(*columns_of_row, repeat(b"}", len(block)), strict=False))
+    sizes = np.full(len(block), sum(map(len, begins)) + 1)
+    for part in parts:
+        sizes += np.fromiter(map(len, part), np.int64, len(part))
+    return text_array(b"".join(pieces), np.concatenate([[0], np.cumsum(sizes)]))
 
 
-_written_to: Final = msgspec.json.Encoder().encode_into
-"""Adds an object of texts, with its keys in their order, to what is there, as `canonical_json` writes it."""
-
-
-def text_array(content: bytes | bytearray, ends: Sequence[int]) -> pa.Array:
+def text_array(content: bytes, ends: NDArray[np.int64]) -> pa.Array:
     """Return texts as a column, given in UTF-8 one after the other.
 
     Parameters
     ----------
-    content : bytes or bytearray
-    ends : sequence of int
+    content : bytes
+    ends : array of int
         0, and where each of them ends.
 
     Examples
     --------
-    >>> text_array(b"abc", [0, 1, 1, 3]).to_pylist()
+    >>> text_array(b"abc", np.array([0, 1, 1, 3])).to_pylist()
     ['a', '', 'bc']
     """
     if ends[-1] >= 1 << 31:
-        return pa.array([content[start:end].decode() for start, end in pairwise(ends)], pa.string())
-    places = np.array(ends, dtype=np.int32)
+        return pa.array([content[start:end].decode() for start, end in pairwise(ends.tolist())], pa.string())
+    places = ends.astype(np.int32)
     return pa.StringArray.from_buffers(len(ends) - 1, pa.py_buffer(places), pa.py_buffer(content))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from audit_lib.coded import Coded
 from audit_lib.documents.sample import SampledDemographics
 from audit_lib.errors import ColumnTypeError, DuplicateIdError, MissingColumnError, SpecError
 from audit_lib.policies import policy_of
@@ -28,54 +29,48 @@ MOSTLY_UNKNOWN: Final = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attributes:
-    """The attributes of every sampled prompt, before and after they become levels.
+    """The attributes of every prompt of the window, before and after they become levels.
 
     Parameters
     ----------
-    matched : list of bool
-        Whether the person is in the demographics; always, where the source itself has them.
-    raw, levels : dict of str to list
+    matched : array of bool, optional
+        Whether the person is in the demographics; None: everybody is, where the source itself has them.
+    raw, levels : dict of str to Coded
         Attribute -> the value as written, and the level of the spec or None.
     origin : dict of str to str
         Path and SHA-256 of the demographics file, where there is one.
     """
 
-    matched: list[bool]
-    raw: dict[str, list[DemographicValue]]
-    levels: dict[str, list[DemographicValue]]
+    matched: NDArray[np.bool_] | None
+    raw: dict[str, Coded]
+    levels: dict[str, Coded]
     origin: dict[str, str]
 
-    def account(
-        self, applications: NDArray[np.int32], chosen: NDArray[np.int64], spec: AuditSpec
-    ) -> SampledDemographics:
-        """Count people, each once, among the `chosen` rows: matched, unmatched, and unknown by value.
-
-        `applications` has a number of the application of each chosen row.
+    def account(self, people: NDArray[np.int64], spec: AuditSpec) -> SampledDemographics:
+        """Count people, each once, by a row of each: matched, unmatched, and unknown by value.
 
         ``unknown`` counts whoever has no level, for whatever reason; ``unknown_values`` those whose value is no
         level. A value is named if the spec declares it or the policy has such a category, and else only if it looks
         like one and several people have it: never an address, a number or a person's name.
         """
         known = _public(spec)
-        people = chosen[np.sort(np.unique(applications, return_index=True)[1])].tolist()
-        matched = sum(self.matched[index] for index in people)
+        matched = np.ones(len(people), np.bool_) if self.matched is None else self.matched[people]
         axes = [axis for axis in self.levels if axis not in spec.groups.axes_of_probabilities]
-        unknown = {
-            axis: Counter(
-                self.raw[axis][index] or BLANK
-                for index in people
-                if self.matched[index] and self.levels[axis][index] is None
-            )
-            for axis in axes
-        }
-        read_as = self._read_as(people, spec)
+        raw = {axis: column.take(people) for axis, column in self.raw.items()}
+        levels = {axis: column.take(people) for axis, column in self.levels.items()}
+        without = {axis: levels[axis].equal(None) for axis in axes}
+        unknown: dict[str, Counter[str]] = {axis: Counter() for axis in axes}
+        for axis, values in unknown.items():
+            for value, number in raw[axis].take(np.flatnonzero(without[axis] & matched)).counts().items():
+                values[value or BLANK] += number
+        read_as = _read_as(raw, levels, spec)
         return SampledDemographics(
             path=self.origin.get("path"),
             sha256=self.origin.get("sha256"),
             people=len(people),
-            matched=matched,
-            unmatched=len(people) - matched,
-            unknown={axis: sum(self.levels[axis][index] is None for index in people) for axis in axes},
+            matched=int(matched.sum()),
+            unmatched=int((~matched).sum()),
+            unknown={axis: int(without[axis].sum()) for axis in axes},
             read_as=read_as if any(read_as.values()) else None,
             unknown_values={
                 axis: bounded(counts, known, fewest=FEWEST_NAMED) for axis, counts in unknown.items()
@@ -83,23 +78,23 @@ class Attributes:
             provenance=spec.groups.provenance,
         )
 
-    def _read_as(self, people: Sequence[int], spec: AuditSpec) -> dict[str, dict[str, str]]:
-        """Return, by attribute, labels that mean a level, though the spec does not list them -> that level."""
-        found: dict[str, dict[str, str]] = {}
-        for axis, levels in self.levels.items():
-            listed = {} if spec.demographics is None else spec.demographics.values.get(axis, {})
-            pairs = {(self.raw[axis][index], levels[index]) for index in people}
-            found[axis] = {
-                raw: level
-                for raw, level in sorted(pairs, key=str)
-                if raw and level is not None and raw != level and raw not in listed
-            }
-        return found
+
+def _read_as(
+    raw: Mapping[str, Coded], levels: Mapping[str, Coded], spec: AuditSpec
+) -> dict[str, dict[str, str]]:
+    """Return, by attribute, labels that mean a level, though the spec does not list them -> that level."""
+    found: dict[str, dict[str, str]] = {}
+    for axis, column in levels.items():
+        listed = {} if spec.demographics is None else spec.demographics.values.get(axis, {})
+        found[axis] = {
+            label: level
+            for label, level in sorted(raw[axis].pairs(column), key=str)
+            if label and level is not None and label != level and label not in listed
+        }
+    return found
 
 
-def attributes(
-    spec: AuditSpec, applications: pa.DictionaryArray, own: Mapping[str, list[DemographicValue]]
-) -> Attributes:
+def attributes(spec: AuditSpec, applications: pa.ChunkedArray, own: Mapping[str, Coded]) -> Attributes:
     """Return the attributes of the prompts: joined by application id, or the source's `own`.
 
     Nobody is dropped: an applicant who is not in the file, and a value that is no level, is None.
@@ -113,45 +108,31 @@ def attributes(
     InputError
         If the file has a fault (see `errors`).
     """
-    labels = levels_by_label(spec)
-    if spec.demographics is None:
-        matched = [True] * len(applications)
-        declared = frozenset(spec.groups.unknown_values or ())
-        levels = {
-            axis: _each(
-                own[axis],
-                lambda v, axis=axis, known=known: (  # type: ignore[misc]
-                    None if v in declared else level_of(v, known, labels[axis])
-                ),
-            )
-            for axis, known in spec.groups.attributes.items()
+    labels, declared = levels_by_label(spec), frozenset(spec.groups.unknown_values or ())
+    raw, matched, origin = dict(own), None, dict[str, str]()
+    values: Mapping[str, Mapping[str, str]] = {}
+    if spec.demographics is not None:
+        _check(spec)
+        values = spec.demographics.values
+        coded = Coded.of(applications)
+        people, origin = _read(spec, frozenset(one for one in coded.words if one is not None))
+        matched = np.array([one in people for one in coded.words], np.bool_)[coded.codes]
+        raw = {
+            axis: coded.mapped(lambda one, axis=axis: people.get(one or "", {}).get(axis))  # type: ignore[misc]
+            for axis in spec.groups.axes
         }
-        return Attributes(matched=matched, raw=dict(own), levels=levels, origin={})
-    _check(spec)
-    application_ids = applications.to_pylist()
-    people, origin = _read(spec, frozenset(application_ids))
-    axes = spec.groups.attributes
-    raw: dict[str, list[DemographicValue]] = {
-        axis: [people.get(person, {}).get(axis) for person in application_ids] for axis in axes
+
+    def level(axis: str, value: DemographicValue) -> DemographicValue:
+        meant = values.get(axis, {})
+        if value in declared and value not in meant:
+            return None
+        return meant.get(value or "") or level_of(value, spec.groups.attributes[axis], labels[axis])
+
+    levels = {
+        axis: raw[axis].mapped(lambda value, axis=axis: level(axis, value))  # type: ignore[misc]
+        for axis in spec.groups.attributes
     }
-    levels = {}
-    for axis, known in axes.items():
-        values = spec.demographics.values.get(axis, {})
-        declared = frozenset(spec.groups.unknown_values or ()) - values.keys()
-        levels[axis] = [
-            None if v in declared else values.get(v or "") or level_of(v, known, labels[axis])
-            for v in raw[axis]
-        ]
-    matched = [person in people for person in application_ids]
     return Attributes(matched=matched, raw=raw, levels=levels, origin=origin)
-
-
-def _each(
-    values: Sequence[DemographicValue], level: Callable[[DemographicValue], DemographicValue]
-) -> list[DemographicValue]:
-    """Return the level of each value; of each different one it is asked once."""
-    known = {value: level(value) for value in set(values)}
-    return [known[value] for value in values]
 
 
 def warnings(found: SampledDemographics, declared: Sequence[str] = ()) -> Iterator[str]:

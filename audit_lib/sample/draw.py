@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
 
 from audit_lib.seeds import generator
 
@@ -16,13 +19,13 @@ class Draw:
 
     Parameters
     ----------
-    units : list of str
-        Ids, sorted.
+    units : array of int, optional
+        The numbers of the units, ascending; None: all.
     available, drawn : dict of tuple to int
         Stratum -> how many units it has, and how many of them were drawn; strata sorted.
     """
 
-    units: list[str]
+    units: NDArray[np.int64] | None
     available: dict[SampleStratum, int]
     drawn: dict[SampleStratum, int]
 
@@ -55,13 +58,23 @@ def allocate(available: Sequence[int], size: int) -> list[int]:
     return quotas
 
 
-def draw(units: Mapping[str, SampleStratum], size: int | None, seed: int) -> Draw:
+def draw(
+    stratum_of_unit: NDArray[np.int64],
+    strata: Sequence[SampleStratum],
+    by_id: Callable[[], NDArray[np.int64]],
+    size: int | None,
+    seed: int,
+) -> Draw:
     """Draw `size` of the units, stratified; the result does not depend on their order.
 
     Parameters
     ----------
-    units : mapping of str to tuple
-        Id of each unit -> its stratum.
+    stratum_of_unit : array of int
+        The place of each unit's stratum in `strata`.
+    strata : sequence of tuple
+        The strata, all different.
+    by_id : callable
+        Returns the numbers of the units in the order of their ids; called where not all are drawn.
     size : int or None
         How many to draw; None draws all.
     seed : int
@@ -70,26 +83,27 @@ def draw(units: Mapping[str, SampleStratum], size: int | None, seed: int) -> Dra
 
     Examples
     --------
-    >>> units = {f"{position}{i}": (position,) for position in "ab" for i in range(4)}
-    >>> draw(units, 2, seed=7).drawn
+    >>> strata = np.array([0, 0, 0, 0, 1, 1, 1, 1])
+    >>> draw(strata, [("a",), ("b",)], lambda: np.arange(8), 2, seed=7).drawn
     {('a',): 1, ('b',): 1}
     """
-    members: dict[SampleStratum, list[str]] = {}
-    for unit in sorted(units):
-        members.setdefault(units[unit], []).append(unit)
-    strata = sorted(members, key=_order)
-    available = {stratum: len(members[stratum]) for stratum in strata}
+    numbers = np.bincount(stratum_of_unit, minlength=len(strata)).tolist()
+    there = sorted((place for place, n in enumerate(numbers) if n), key=lambda place: _order(strata[place]))
+    available = {strata[place]: numbers[place] for place in there}
     quotas = allocate(list(available.values()), sum(available.values()) if size is None else size)
-    chosen: list[str] = []
-    for stratum, quota in zip(strata, quotas, strict=True):
-        pool = members[stratum]
+    drawn = dict(zip(available, quotas, strict=True))
+    if drawn == available:
+        return Draw(units=None, available=available, drawn=drawn)
+    units = by_id()
+    stratum = stratum_of_unit[units]
+    chosen = []
+    for place, quota in zip(there, quotas, strict=True):
+        pool = units[stratum == place]
         if quota < len(pool):
-            purpose = ("sample", *("" if value is None else f"={value}" for value in stratum))
-            pool = [
-                pool[index] for index in generator(seed, *purpose).choice(len(pool), quota, replace=False)
-            ]
-        chosen += pool
-    return Draw(units=sorted(chosen), available=available, drawn=dict(zip(strata, quotas, strict=True)))
+            purpose = ("sample", *("" if value is None else f"={value}" for value in strata[place]))
+            pool = pool[generator(seed, *purpose).choice(len(pool), quota, replace=False)]
+        chosen.append(pool)
+    return Draw(units=np.sort(np.concatenate(chosen)), available=available, drawn=drawn)
 
 
 def _order(stratum: SampleStratum) -> tuple[tuple[bool, str], ...]:

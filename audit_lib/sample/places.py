@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from audit_lib.errors import InputError, SpecError
 from audit_lib.spec import AuditSpec
@@ -28,15 +27,15 @@ def check_places(spec: AuditSpec) -> None:
         )
 
 
-def check_sampled_places(spec: AuditSpec, units: Iterable[str]) -> str | None:
+def check_sampled_places(spec: AuditSpec, rows: Callable[[], Iterable[int]]) -> str | None:
     """Refuse the same where the sample shows it, before anything is asked.
 
     Parameters
     ----------
     spec : AuditSpec
         The audit.
-    units : iterable of str
-        The round or application of each sampled prompt, whichever competes.
+    rows : callable
+        Returns how many prompts were sampled of each round or application, whichever competes.
 
     Returns
     -------
@@ -51,7 +50,7 @@ def check_sampled_places(spec: AuditSpec, units: Iterable[str]) -> str | None:
     k = _places(spec)
     if k is None or spec.decision.round == "one_per_group":
         return None
-    sizes = [count * _versions(spec) for count in Counter(units).values()]
+    sizes = [count * _versions(spec) for count in rows()]
     full = sum(size <= k for size in sizes)
     if not full:
         return None

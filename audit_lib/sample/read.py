@@ -10,7 +10,9 @@ from itertools import compress, islice
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from audit_lib.documents.sample import Sample, SourceFile
 from audit_lib.errors import DuplicateIdError, EmptyWindowError, InputError
@@ -166,11 +168,10 @@ class _Collected:
         spec = source.spec
         self._source, self._spec, self._window, self._served, self._once = source, spec, window, served, once
         self._schema = prompt_schema(spec.groups.axes)
-        self._packed = WindowRows(self._schema)
+        self._packed = WindowRows(self._schema, spec.groups.axes)
         self._rows: list[PromptRecord] = []
         self._checks, self._axes = RowChecks(spec), attributes_in_source(spec)
         self._unit = unit_of_sample(spec)
-        self._rounds: dict[str, str] = {}
         self._words: Counter[Unlisted] = Counter()
         self._rounds_outside: set[str] = set()
         self._rounds_of_others: set[str] = set()
@@ -230,9 +231,6 @@ class _Collected:
                 [at for at, here in zip(columns["occurred_at"], inside, strict=True) if not here]
             )
             self._rounds_outside.update(unit for unit, here in zip(units, inside, strict=False) if not here)
-        for place, unit in enumerate(units):
-            if inside[place] and unit not in self._rounds:
-                self._rounds[unit] = block.where(place)
         if kept["prompt_id"]:
             self._pack()
             self._packed.add_batch(self._batch(kept))
@@ -259,8 +257,6 @@ class _Collected:
             row = row | {DECISION: None}
         for axis in self._axes:
             self._checks.category(axis, row.get(axis), where)
-        if self._unit != "prompt":
-            self._rounds.setdefault(row[f"{self._unit}_id"], where)
         self._rows.append({**row, "provenance": self._spec.groups.provenance})
         if len(self._rows) == BLOCK_ROWS:
             self._pack()
@@ -282,18 +278,42 @@ class _Collected:
             raise DuplicateIdError(f"{_both_places(self._source, window, repeated)}; ids must be unique")
         if self._words:
             raise InputError(self._why_unlisted(named))
-        for round_id, where in self._rounds.items():
-            if round_id in self._rounds_outside:
-                raise InputError(
-                    f"{where}: the window cuts this candidate's {self._unit}; "
-                    f"give all candidates of one {self._unit} one occurred_at"
-                )
-            if round_id in self._rounds_of_others:
-                raise InputError(
-                    f"{where}: another model decided on others of this candidate's {self._unit}, and model.served "
-                    "leaves it out: who is left did not compete alone; list both models, or write the log by model"
-                )
+        self._check_rounds()
         return self._packed
+
+    def _check_rounds(self) -> None:
+        """Refuse a round of which some candidates are not in the window, or not of the audited models."""
+        lost = self._rounds_outside | self._rounds_of_others
+        if not lost:
+            return
+        (places,) = np.nonzero(pc.is_in(self._packed.column(f"{self._unit}_id"), pa.array([*lost])))
+        if not len(places):
+            return
+        round_id = self._packed.column(f"{self._unit}_id")[int(places[0])].as_py()
+        where = self._first_of(round_id)
+        if round_id in self._rounds_outside:
+            raise InputError(
+                f"{where}: the window cuts this candidate's {self._unit}; "
+                f"give all candidates of one {self._unit} one occurred_at"
+            )
+        raise InputError(
+            f"{where}: another model decided on others of this candidate's {self._unit}, and model.served "
+            "leaves it out: who is left did not compete alone; list both models, or write the log by model"
+        )
+
+    def _first_of(self, round_id: str) -> str:
+        """Return where the first candidate of a round stands, by reading again: no places are kept of ids."""
+        served = ServedBy(self._spec)
+        for _, found in self._source.inputs(self._window):
+            for record in found:
+                for row in self._source.rows(record):
+                    if (
+                        row[f"{self._unit}_id"] == round_id
+                        and _may_be_read(self._spec, self._window, row)
+                        and served.keeps(row.get("recorded_model"), record.where)
+                    ):
+                        return record.where
+        return "a candidate"
 
     def _pack(self) -> None:
         if self._rows:

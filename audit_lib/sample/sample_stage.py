@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -12,6 +11,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from audit_lib.canonical import pretty_json
+from audit_lib.coded import Coded, first_rows, numbered, unit_codes
 from audit_lib.documents.sample import Drawn, Occurred, Sample
 from audit_lib.errors import InputError, SpecError
 from audit_lib.records import NO_AND_YES
@@ -29,6 +29,7 @@ from audit_lib.sample.window_rows import WindowRows
 from audit_lib.spec import AuditSpec
 
 _STRATA = ("position", "recorded_model", "qualified")
+_FEW: Final = 1 << 24
 _OF_SOURCES: Final = ("batch_inputs", "requests_without_a_line")
 
 
@@ -57,37 +58,36 @@ def sample(run: Run) -> StageOutput:
     source = source_of(spec)
     once = OnceOnly.of(run)
     rows, reads, served = read_source(source, run.key.window, once)
-    table = rows.table()
-    applications = table["application_id"].combine_chunks().dictionary_encode()
+    applications, number = unit_codes(rows.column("application_id"))
     accounted = spec.perturb is None
+    labels: dict[str, Coded] = {}
     if accounted:
-        people = attributes(spec, applications, {axis: _shared(table[axis]) for axis in spec.groups.axes})
-        for axis in spec.groups.axes:
-            place = table.schema.get_field_index(axis)
-            table = table.set_column(place, axis, pa.array(people.levels[axis], pa.string()))
+        own = {axis: rows.labels(axis) for axis in spec.groups.axes}
+        people = attributes(spec, rows.column("application_id"), own)
+        labels = people.levels
     for mask in spec.groups.masks:
-        yes_or_no(mask, _labels(rows, mask))
+        yes_or_no(mask, _values(rows, mask, labels))
     if (weighed := spec.measure.weights) is not None:
-        sampling_weights(_labels(rows, weighed), f"column {weighed!r}")
+        sampling_weights(_values(rows, weighed, labels), f"column {weighed!r}")
     for axis, imputed in spec.groups.imputed.items():
-        imputed_shares({level: _labels(rows, name) for level, name in imputed.probabilities.items()}, axis)
+        shares = {level: _values(rows, name, labels) for level, name in imputed.probabilities.items()}
+        imputed_shares(shares, axis)
     unit = unit_of_sample(spec)
-    drawn, chosen = _drawn(rows, table[f"{unit}_id"], spec)
-    if len(chosen) < table.num_rows:
-        table = table.take(pa.array(chosen))
+    drawn, chosen = _drawn(rows, unit, labels, spec)
+    everything = np.arange(len(rows)) if chosen is None else chosen
+    first = first_rows(applications[everything], number)
+    first = everything[np.sort(first[first >= 0])]
     findings = source.findings()
-    demographics = (
-        people.account(applications.indices.to_numpy()[chosen], chosen, spec) if accounted else None
-    )
+    demographics = people.account(first, spec) if accounted else None
     document = Sample(
-        rows=len(chosen),
+        rows=len(everything),
         window=run.key.window.label,
         sources=tuple(reads),
         **_known(findings.document),
         read_before=None if once is None else once.account(),
         unit=unit,
-        models=served.account(Counter(_shared(table["recorded_model"]))),
-        occurred=_occurred(table["occurred_at"]),
+        models=served.account(rows.labels("recorded_model").take(everything).counts()),
+        occurred=_occurred(_chosen(rows, "occurred_at", chosen)),
         strata=tuple(
             Drawn(
                 dict(zip(spec.sample.strata, stratum, strict=True)), available, drawn.drawn[stratum]
@@ -97,7 +97,7 @@ def sample(run: Run) -> StageOutput:
         demographics=demographics,
     )
     competing = "application_id" if spec.decision.round == "application_id" else "round_id"
-    if (warning := check_sampled_places(spec, table[competing].drop_null().to_pylist())) is not None:
+    if (warning := check_sampled_places(spec, lambda: _sizes(_chosen(rows, competing, chosen)))) is not None:
         run.notify(warning)
     declared = spec.groups.unknown_values or ()
     for warning in () if demographics is None else warnings(demographics, declared):
@@ -106,7 +106,7 @@ def sample(run: Run) -> StageOutput:
         run.notify(f"WARNING: {left_out} rows of models that model.served does not list are left out")
     for warning in findings.warnings:
         run.notify(warning)
-    counts = {"prompts": len(chosen), "applications": pc.count_distinct(table["application_id"]).as_py()}
+    counts = {"prompts": len(everything), "applications": len(first)}
     if unit == "round":
         counts["rounds"] = sum(drawn.drawn.values())
     if demographics is not None:
@@ -116,7 +116,7 @@ def sample(run: Run) -> StageOutput:
         counts["rows_of_other_models"] = left_out
     if once is not None:
         counts |= {"rows_read_before": once.rows_read_before, "rows_late": once.rows_late}
-    content = rows.sorted_content(table, chosen)
+    content = rows.sorted_content(chosen, labels)
     artefacts = {"prompts.parquet": content, "sample.json": pretty_json(document.as_dict())}
     if once is not None:
         artefacts[UNITS_READ] = once.table()
@@ -156,47 +156,70 @@ def check_strata(spec: AuditSpec) -> None:
             )
 
 
-def _labels(rows: WindowRows, name: str) -> list[str | None]:
-    """Return each row's stratum by one column: one of ours, or a field of the source."""
-    table = rows.table()
-    if name not in table.column_names:
-        return [None if text is None or text == "" else str(text) for text in rows.field(name)]
-    values = table[name].to_pylist()
+def _chosen(rows: WindowRows, name: str, chosen: NDArray[np.int64] | None) -> pa.ChunkedArray:
+    column = rows.column(name)
+    return column if chosen is None else column.take(pa.array(chosen))
+
+
+def _sizes(units: pa.ChunkedArray) -> list[int]:
+    """Return how many rows each unit has; a row without one is not counted."""
+    counts: list[int] = units.drop_null().value_counts().field("counts").to_pylist()
+    return counts
+
+
+def _values(rows: WindowRows, name: str, labels: Mapping[str, Coded]) -> list[str | None]:
+    """Return each row's value in one column: one of ours, or a field of the source."""
     if name == "qualified":
-        return [None if value is None else NO_AND_YES[value] for value in values]
-    return [*values]
+        return [None if value is None else NO_AND_YES[value] for value in rows.column(name).to_pylist()]
+    if rows.has_labels(name):
+        coded = labels[name] if name in labels else rows.labels(name)
+        return [coded.words[code] for code in coded.codes.tolist()]
+    return [None if text is None or text == "" else str(text) for text in rows.field(name)]
 
 
-def _shared(column: pa.ChunkedArray) -> list[str | None]:
-    """Return a column of few different texts, each held once."""
-    coded = column.combine_chunks().dictionary_encode()
-    texts = [*coded.dictionary.to_pylist(), None]
-    return [texts[code] for code in pc.fill_null(coded.indices, len(texts) - 1).to_pylist()]
+def _coded(rows: WindowRows, name: str, labels: Mapping[str, Coded]) -> Coded:
+    """Return each row's stratum by one column."""
+    if rows.has_labels(name):
+        return labels[name] if name in labels else rows.labels(name)
+    return Coded.from_values(_values(rows, name, labels))
 
 
-def _drawn(rows: WindowRows, unit_of_row: pa.ChunkedArray, spec: AuditSpec) -> tuple[Draw, NDArray[np.int64]]:
-    """Return what is drawn, and the places of its rows."""
-    if spec.sample.size is None and not spec.sample.strata:  # everything: no list of units is needed
-        available: dict[SampleStratum, int] = {(): pc.count_distinct(unit_of_row, mode="all").as_py()}
-        return Draw(units=[], available=available, drawn=available), np.arange(len(unit_of_row))
-    ids = unit_of_row.to_pylist()
+def _drawn(
+    rows: WindowRows, unit: str, labels: Mapping[str, Coded], spec: AuditSpec
+) -> tuple[Draw, NDArray[np.int64] | None]:
+    """Return what is drawn, and the places of its rows, ascending; None: all."""
+    ids = rows.column(f"{unit}_id")
+    units, number = numbered(len(rows)) if unit == "prompt" else unit_codes(ids)
+    first = first_rows(units, number)
+    of_row, strata = _strata([_coded(rows, name, labels) for name in spec.sample.strata], len(rows))
+    of_unit = of_row[first]
+    if not bool((of_unit[units] == of_row).all()):
+        raise InputError(
+            f"sample.strata: candidates of one {unit} differ in {', '.join(spec.sample.strata)}, "
+            f"but each {unit} is drawn whole; stratify by columns that it has in common"
+        )
     drawn = draw(
-        _units(ids, [_labels(rows, name) for name in spec.sample.strata], spec), spec.sample.size, spec.seed
+        of_unit,
+        strata,
+        lambda: pc.sort_indices(ids.take(pa.array(first))).to_numpy().view(np.int64),
+        spec.sample.size,
+        spec.seed,
     )
-    kept = set(drawn.units)
-    return drawn, np.array([place for place, one in enumerate(ids) if one in kept], np.int64)
+    if drawn.units is None:
+        return drawn, None
+    kept = np.zeros(number, np.bool_)
+    kept[drawn.units] = True
+    return drawn, np.flatnonzero(kept[units])
 
 
-def _units(
-    unit_of_row: list[str], strata: list[list[str | None]], spec: AuditSpec
-) -> dict[str, SampleStratum]:
-    units: dict[str, SampleStratum] = {}
-    whole = unit_of_sample(spec)
-    for unit, *values in zip(unit_of_row, *strata, strict=True):
-        stratum = tuple(values)
-        if units.setdefault(unit, stratum) != stratum:
-            raise InputError(
-                f"sample.strata: candidates of one {whole} differ in {', '.join(spec.sample.strata)}, "
-                f"but each {whole} is drawn whole; stratify by columns that it has in common"
-            )
-    return units
+def _strata(columns: list[Coded], rows: int) -> tuple[NDArray[np.int64], list[SampleStratum]]:
+    """Return of each row the place of its stratum, and the strata."""
+    codes, strata = np.zeros(rows, np.int64), [SampleStratum()]
+    for column in columns:
+        words = len(column.words)
+        both = codes * words + column.codes
+        few = len(strata) * words < _FEW
+        there = np.flatnonzero(np.bincount(both)) if few else np.unique(both)
+        codes = np.searchsorted(there, both).astype(np.int64, copy=False)
+        strata = [(*strata[one // words], column.words[one % words]) for one in there.tolist()]
+    return codes, strata

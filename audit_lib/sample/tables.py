@@ -15,16 +15,13 @@ from contextlib import closing
 from functools import partial
 from itertools import chain
 from pathlib import PurePosixPath
-from typing import Any, BinaryIO, Final, NoReturn
-
-import msgspec
+from typing import Any, BinaryIO, Final
 
 from audit_lib.beside import ahead
 from audit_lib.digesting_stream import DigestingStream
 from audit_lib.errors import AuditError, CorruptFileError, InputError, StoreUnreachableError
 from audit_lib.sample.blocks import (
     BLOCK_ROWS,
-    ObjectBlock,
     RecordBlock,
     TableBlock,
     single_records,
@@ -32,11 +29,11 @@ from audit_lib.sample.blocks import (
 from audit_lib.sample.blocks import (
     Record as Record,
 )
+from audit_lib.sample.json_lines import JsonLines, decoded
 from audit_lib.store import open_uri
 
 _CHUNK_BYTES = 1 << 20
 _SEPARATOR = re.compile(r"sep=.", re.I)  # Excel's own first line
-_HALF = re.compile(r"\\ud[89a-f]", re.I)
 
 
 class TableFile:
@@ -84,41 +81,16 @@ class TableFile:
     def _json(self, stream: BinaryIO) -> Iterator[RecordBlock]:
         with closing(ahead(self._whole_lines(stream))) as chunks:
             for first, lines in chunks:
-                try:
-                    objects = list(map(_plain, lines))
-                except (ValueError, RecursionError):  # also of what is right: the other decoder decides
-                    yield from single_records(self._json_lines(first, lines))
-                else:
-                    yield ObjectBlock(objects, partial(self._line, first))
-
-    def _json_lines(self, first: int, lines: Iterable[bytes]) -> Iterator[Record]:
-        for number, line in self._texts(first, lines):
-            if not line.strip():
-                continue
-            where = f"{self.uri}, line {number}"
-            try:
-                values = _decoded(line)
-            except json.JSONDecodeError as error:
-                raise CorruptFileError(
-                    f"{where}: not JSON ({error.msg.removesuffix(' at')} at column {error.colno}); each line "
-                    "is one object"
-                ) from None
-            except ValueError as error:
-                raise CorruptFileError(f"{where}: not JSON ({error})") from None
-            except RecursionError:
-                raise CorruptFileError(f"{where}: JSON nested too deep to be read") from None
-            if not isinstance(values, dict):
-                raise CorruptFileError(f"{where}: a JSON {type(values).__name__}; each line is one object")
-            if _HALF.search(line) is not None and _holds_half(values):
-                raise CorruptFileError(
-                    f"{where}: half of a surrogate pair (\\ud800 to \\udfff alone), which no text holds; write the "
-                    "file again"
-                )
-            yield Record(values, where)
+                numbers: Sequence[int] = range(first, first + len(lines))
+                if b"" in lines:
+                    numbers = [number for number, line in zip(numbers, lines, strict=True) if line]
+                    lines = [line for line in lines if line]
+                if lines:
+                    yield JsonLines(lines, numbers, self.uri)
 
     def _csv(self, stream: BinaryIO) -> Iterator[RecordBlock]:
         with closing(ahead(self._whole_lines(stream))) as chunks:
-            lines = (line for first, part in chunks for _, line in self._texts(first, part))
+            lines = (line for first, part in chunks for _, line in decoded(part, partial(self._line, first)))
             first = ""
             skipped = 0
             for first in lines:
@@ -219,16 +191,6 @@ class TableFile:
                     f"{self._line(number, 0)}: the gzip stream ends early or is damaged; fetch or write the file again"
                 )
 
-    def _texts(self, first: int, lines: Iterable[bytes]) -> Iterator[tuple[int, str]]:
-        for number, line in enumerate(lines, start=first):
-            try:
-                yield number, line.decode() + "\n"
-            except UnicodeDecodeError as error:
-                raise CorruptFileError(
-                    f"{self._line(number, 0)}: not UTF-8 (byte {error.start + 1} of the line); save the file "
-                    'as UTF-8, which spreadsheets call "CSV UTF-8"'
-                ) from None
-
 
 class RecordStream:
     """Records from anywhere but a file, such as the rows of a query; `sha256` is that of their values in this order.
@@ -316,23 +278,7 @@ def _header(cells: list[str], where: str) -> list[str]:
     return names
 
 
-def _holds_half(values: dict[str, Any]) -> bool:
-    try:
-        json.dumps(values, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        return True
-    return False
-
-
-def _not_a_number(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a JSON number")
-
-
-_decoded: Final = json.JSONDecoder(parse_constant=_not_a_number).decode
-"""Made once: `json.loads` makes a decoder for each line."""
 _digested: Final = json.JSONEncoder(sort_keys=True, default=str).encode
-_plain: Final = msgspec.json.Decoder(dict[str, Any]).decode
-"""Gives what `_decoded` does, sooner; where it refuses a line, that one decides, and says what is wrong."""
 
 
 def _chunks(stream: BinaryIO) -> Iterator[bytes | Exception | None]:

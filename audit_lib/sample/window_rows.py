@@ -1,4 +1,8 @@
-"""The rows of a window: their long texts in a temporary file, all else in memory, so that a million fit."""
+"""The rows of a window: in sorted runs in a temporary file, and in memory what the stage asks of all of them.
+
+A run is as many rows as come to `RUN_BYTES`, sorted by id. What is written at last are the runs merged, some thousand
+rows at a time, of each run a piece: memory grows with the rows by their ids and a number for each column of labels.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ import tempfile
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
 
@@ -17,13 +22,46 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from audit_lib.beside import Behind, ahead
+from audit_lib.coded import Coded, Coding
 from audit_lib.large_file import Content
 from audit_lib.records import ParquetSink
 
-TEXTS: Final = ("fields", "recorded_response")
 GROUP: Final = 1 << 14
-"""Rows of a row group of ``prompts.parquet``, which are sorted at a time."""
+"""Rows of a row group of ``prompts.parquet``, which are merged at a time."""
+RUN_BYTES: Final = 1 << 26
+"""Bytes of rows that are sorted at a time."""
+PIECE_BYTES: Final = 1 << 19
+"""Bytes of rows of a run that are read back at a time."""
+_IDS: Final = ("prompt_id", "application_id", "round_id", "occurred_at", "qualified")
+_LABELS: Final = ("position", "recorded_model")
 _COMPRESSED: Final = pa.ipc.IpcWriteOptions(compression="lz4")
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Some rows in the order of their ids.
+
+    Attributes
+    ----------
+    start, rows : int
+        The place of its first row among all, in the order in which they came, and how many it has.
+    order : array of int, optional
+        Where its rows were before they were sorted; None where they came sorted.
+    batch : int
+        The number of its first piece in the file.
+    ends : array of int
+        Where each of its pieces ends.
+    """
+
+    start: int
+    rows: int
+    order: NDArray[np.int32] | None
+    batch: int
+    ends: NDArray[np.int64]
+
+    def places(self, own: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return which rows among all some of its own are."""
+        return self.start + (own if self.order is None else self.order[own].astype(np.int64))
 
 
 class WindowRows:
@@ -33,18 +71,23 @@ class WindowRows:
     ----------
     schema : pyarrow.Schema
         Of ``prompts.parquet``.
+    axes : sequence of str
+        The attributes.
     """
 
-    def __init__(self, schema: pa.Schema) -> None:
+    def __init__(self, schema: pa.Schema, axes: Sequence[str]) -> None:
         self._schema = schema
-        self._long = pa.schema([field for field in schema if field.name in TEXTS])
-        self._short = pa.schema([field for field in schema if field.name not in TEXTS])
-        self._spilled = _Spilled(self._long)
-        self._batches: list[pa.RecordBatch] = []
+        self._kept: dict[str, list[Any]] = {name: [] for name in _IDS}
+        self._labels = {name: Coding() for name in (*_LABELS, *axes)}
+        self._order: NDArray[np.int64] | None = None
+        self._waiting: list[pa.RecordBatch] = []
+        self._waiting_bytes = self._number = 0
+        self._runs: list[_Run] = []
+        self._spilled = _Spilled(schema)
         self._behind: Behind | None = None
 
     def __enter__(self) -> WindowRows:
-        """Write the texts in a second thread, until the block is left."""
+        """Sort and write runs in a second thread, until the block is left."""
         self._behind = Behind().__enter__()
         return self
 
@@ -59,113 +102,207 @@ class WindowRows:
 
     def add_batch(self, batch: pa.RecordBatch) -> None:
         """Take rows that are a batch of the schema."""
-        texts = batch.select(self._long.names)
-        if self._behind is None:
-            self._spilled.add(texts)
-        else:
-            self._behind.do(self._spilled.add, texts)
-        self._batches.append(batch.select(self._short.names))
+        self._waiting.append(batch)
+        self._waiting_bytes += batch.nbytes
+        self._number += batch.num_rows
+        if self._waiting_bytes >= RUN_BYTES:
+            self._end_run()
 
     def __len__(self) -> int:
-        return sum(batch.num_rows for batch in self._batches)
+        return self._number
 
-    def table(self) -> pa.Table:
-        """Return all rows without their long texts."""
-        return pa.Table.from_batches(self._batches, schema=self._short)
+    def column(self, name: str) -> pa.ChunkedArray:
+        """Return the ids, instants or truth values of all rows."""
+        self._end_run()
+        kind = self._schema.field(name).type
+        parts = [pa.nulls(part, kind) if isinstance(part, int) else part for part in self._kept[name]]
+        return pa.chunked_array(parts, kind)
+
+    def labels(self, name: str) -> Coded:
+        """Return the labels of all rows."""
+        self._end_run()
+        return self._labels[name].coded()
+
+    def has_labels(self, name: str) -> bool:
+        """Tell whether a column is one of labels."""
+        return name in self._labels
 
     def field(self, name: str) -> list[Any]:
         """Return one field of each row's prompt; None where it has none."""
-        return [
-            msgspec.json.decode(text).get(name)
-            for batch in self._spilled
-            for text in batch["fields"].to_pylist()
-        ]
+        self._end_run()
+        found: list[Any] = [None] * self._number
+        known: dict[Any, Any] = {}  # equal texts are held once
+        for run in self._runs:
+            at = 0
+            for piece in self._spilled.pieces(run):
+                places = run.places(np.arange(at, at + piece.num_rows)).tolist()
+                at += piece.num_rows
+                for place, text in zip(places, piece["fields"].to_pylist(), strict=True):
+                    value = msgspec.json.decode(text).get(name)
+                    found[place] = known.setdefault(value, value) if len(known) < GROUP else value
+        return found
 
     def first_repeated(self) -> str | None:
         """Return the id of the first row whose ``prompt_id`` another one had before it; None where all differ."""
-        ids = self.table()["prompt_id"]
-        if pc.count_distinct(ids).as_py() == len(ids):
+        ids, order = self.column("prompt_id"), self._by_id()
+        if order is None:
             return None
-        (places,) = np.nonzero(ids.to_pandas().duplicated().to_numpy())
-        return str(ids[int(places[0])])
+        repeated = [
+            order[start + 1 : end][_equal_neighbours(ids.take(pa.array(order[start:end])))]
+            for start in range(0, len(order), GROUP)
+            if (end := min(start + GROUP + 1, len(order))) > start + 1
+        ]
+        places = np.concatenate(repeated)
+        return str(ids[int(places.min())]) if len(places) else None
 
-    def sorted_content(self, short: pa.Table, chosen: NDArray[np.int64]) -> Content:
-        """Return ``prompts.parquet``: the chosen rows with their long texts, sorted by ``prompt_id``.
+    def sorted_content(self, chosen: NDArray[np.int64] | None, labels: Mapping[str, Coded]) -> Content:
+        """Return ``prompts.parquet``: the chosen rows, sorted by ``prompt_id``.
 
         Parameters
         ----------
-        short : pyarrow.Table
-            The chosen rows without their long texts, in the order of `chosen`.
-        chosen : array of int
-            Their places.
+        chosen : array of int, optional
+            Their places; None: all.
+        labels : mapping of str to Coded
+            What columns of labels hold in place of what the source gave, for all rows.
         """
-        order = pc.sort_indices(short["prompt_id"]).to_numpy()
-        rank = np.full(len(self), -1, np.int64)
-        rank[chosen[order]] = np.arange(len(order))
-        groups = ahead(self._by_rank(rank, len(order)))
+        groups = ahead(self._merged(self._ranks(chosen)))
         with ParquetSink(self._schema) as sink, Behind() as behind, closing(groups):
-            for start, texts in enumerate(groups):
-                rows = short.take(pa.array(order[start * GROUP : (start + 1) * GROUP]))
-                columns = [(texts if name in TEXTS else rows)[name] for name in self._schema.names]
-                group = pa.Table.from_arrays(
-                    [column.combine_chunks() for column in columns], schema=self._schema
-                )
-                behind.do(sink.write, group)
+            for rows, places in groups:
+                columns = [
+                    labels[name].array(places) if name in labels else rows[name]
+                    for name in self._schema.names
+                ]
+                behind.do(sink.write, pa.Table.from_arrays(columns, schema=self._schema))
         return sink.content()
 
-    def _by_rank(self, rank: NDArray[np.int64], number: int) -> Iterator[pa.Table]:
-        """Yield the long texts in the order of their rank, `GROUP` at a time."""
-        kept = rank[rank >= 0]
-        if bool((kept[1:] > kept[:-1]).all()):  # they come in this order
-            yield from _cut(self._chosen(rank), self._long)
+    def _end_run(self) -> None:
+        """Sort and write the rows that wait, and keep of them what is asked of all rows."""
+        if not self._waiting:
             return
-        ranked = self._long.append(pa.field("rank", pa.int64()))
-        scattered, pieces = _Spilled(ranked), [list[int]() for _ in range(0, number, GROUP)]
-        at = written = 0
-        with Behind() as behind, closing(ahead(_cut(self._spilled, self._long))) as parts:
-            for part in parts:
-                own = rank[at : at + part.num_rows]
-                at += part.num_rows
-                places = np.argsort(own, kind="stable")[np.count_nonzero(own < 0) :]
-                ordered = own[places]
-                if not len(ordered):
-                    continue
-                rows = part.take(pa.array(places)).append_column("rank", pa.array(ordered)).combine_chunks()
-                starts = np.flatnonzero(np.diff(ordered // GROUP, prepend=-1))
-                groups = ordered[starts] // GROUP
-                for group, place in zip(groups, range(written, written + len(starts)), strict=True):
-                    pieces[group].append(place)
-                written += len(starts)
-                behind.do(scattered.add_pieces, rows, [*starts, len(ordered)])
-        for places_of_group in pieces:
-            yield pa.Table.from_batches(map(scattered.batch, places_of_group), schema=ranked).sort_by("rank")
+        table = pa.Table.from_batches(self._waiting, schema=self._schema)
+        self._waiting, size, self._waiting_bytes = [], self._waiting_bytes, 0
+        for name, coding in self._labels.items():
+            coding.add(_whole(table[name]))
+        for name, kept in self._kept.items():
+            column = _whole(table[name])
+            if name == "application_id" and column.equals(self._kept["prompt_id"][-1]):
+                column = self._kept["prompt_id"][-1]
+            kept.append(column if column.null_count < len(column) else len(column))
+        ids = self._kept["prompt_id"][-1]
+        order = None if _ascends(ids) else pc.sort_indices(ids).to_numpy().astype(np.int32)
+        piece = max(1, len(ids) * PIECE_BYTES // max(size, 1))
+        sizes = [len(ids)] if order is not None else [part.num_rows for part in table.to_batches()]
+        cuts = [min(piece, rows - at) for rows in sizes for at in range(0, rows, piece)]
+        before = self._runs[-1] if self._runs else None
+        batch = 0 if before is None else before.batch + len(before.ends)
+        run = _Run(self._number - len(ids), len(ids), order, batch, np.cumsum(cuts))
+        self._runs.append(run)
+        if self._behind is None:
+            self._spilled.add(run, table, piece)
+        else:
+            self._behind.do(self._spilled.add, run, table, piece)
 
-    def _chosen(self, rank: NDArray[np.int64]) -> Iterator[pa.RecordBatch]:
-        at = 0
-        for batch in self._spilled:
-            own = rank[at : at + batch.num_rows] >= 0
-            at += batch.num_rows
-            yield batch if own.all() else batch.filter(pa.array(own))
+    def _by_id(self) -> NDArray[np.int64] | None:
+        """Return the places of all rows in the order of their ids; None where they came so, with no id twice."""
+        self._end_run()
+        if self._order is None:
+            ids = self._kept["prompt_id"]
+            if all(run.order is None for run in self._runs) and all(
+                one[-1].as_py() < other[0].as_py() for one, other in pairwise(ids)
+            ):
+                return None
+            self._order = pc.sort_indices(self.column("prompt_id")).to_numpy().view(np.int64)
+        return self._order
+
+    def _ranks(self, chosen: NDArray[np.int64] | None) -> NDArray[np.int64]:
+        """Return of each row its place among the chosen ones in the order of their ids; -1: is not chosen."""
+        order = self._by_id()
+        self._order = None  # needed no longer
+        if order is None:
+            order = np.arange(self._number)
+        if chosen is not None:
+            taken = np.zeros(self._number, np.bool_)
+            taken[chosen] = True
+            order = order[taken[order]]
+        ranks = np.full(self._number, -1, np.int64)
+        ranks[order] = np.arange(len(order))
+        return ranks
+
+    def _merged(self, ranks: NDArray[np.int64]) -> Iterator[tuple[pa.Table, NDArray[np.int64]]]:
+        """Yield the ranked rows in their order, `GROUP` at a time, and where each was."""
+        edges = np.arange(0, int(ranks.max(initial=-1)) + 1 + GROUP, GROUP)
+        readers = [_Reader(self._spilled, run, ranks, edges) for run in self._runs]
+        for group in range(len(edges) - 1):
+            parts: list[pa.RecordBatch] = []
+            places, rank = [], []
+            for reader in readers:
+                own = reader.rows_of(group)
+                if len(own):
+                    parts += reader.read(own)
+                    places.append(reader.run.places(own))
+                    rank.append(ranks[places[-1]])
+            table = pa.Table.from_batches(parts, schema=self._schema)
+            place, by_rank = np.concatenate(places), np.concatenate(rank)
+            if not bool((by_rank[1:] > by_rank[:-1]).all()):
+                order = np.argsort(by_rank)
+                table, place = table.take(pa.array(order)), place[order]
+            yield table.combine_chunks(), place
 
 
-def _cut(batches: Iterator[pa.RecordBatch] | _Spilled, schema: pa.Schema) -> Iterator[pa.Table]:
-    """Yield tables of `GROUP` rows, and the rest."""
-    held: list[pa.RecordBatch] = []
-    number = 0
-    for batch in batches:
-        held.append(batch)
-        number += batch.num_rows
-        while number >= GROUP:
-            table = pa.Table.from_batches(held, schema=schema)
-            yield table.slice(0, GROUP)
-            held = table.slice(GROUP).to_batches()
-            number -= GROUP
-    if number:
-        yield pa.Table.from_batches(held, schema=schema)
+class _Reader:
+    """Reads a run front to back, a piece at a time.
+
+    Parameters
+    ----------
+    spilled : _Spilled
+    run : _Run
+    ranks : array of int
+        Of all rows.
+    edges : array of int
+        Ranks at which groups begin, and the end.
+    """
+
+    def __init__(
+        self, spilled: _Spilled, run: _Run, ranks: NDArray[np.int64], edges: NDArray[np.int64]
+    ) -> None:
+        self.run, self._spilled = run, spilled
+        own = ranks[run.start : run.start + run.rows]
+        own = own if run.order is None else own[run.order]
+        self._all = bool((own >= 0).all())
+        self._rows = np.arange(0) if self._all else np.flatnonzero(own >= 0).astype(np.int32)
+        self._ends = np.searchsorted(own if self._all else own[self._rows], edges).astype(np.int32)
+        self._held: tuple[int, pa.RecordBatch] | None = None
+
+    def rows_of(self, group: int) -> NDArray[np.int64]:
+        """Return which of its rows are in a group."""
+        start, end = self._ends[group], self._ends[group + 1]
+        return np.arange(start, end) if self._all else self._rows[start:end].astype(np.int64)
+
+    def read(self, own: NDArray[np.int64]) -> Iterator[pa.RecordBatch]:
+        """Yield some of its rows, given in their order."""
+        ends = self.run.ends
+        number = int(np.searchsorted(ends, own[0], "right"))
+        while len(own):
+            start = int(ends[number - 1]) if number else 0
+            until = int(np.searchsorted(own, ends[number]))
+            rows, own = own[:until] - start, own[until:]
+            if not until:
+                number += 1
+                continue
+            if self._held is None or self._held[0] != number:
+                self._held = number, self._spilled.batch(self.run.batch + number)
+            batch = self._held[1]
+            first, last = int(rows[0]), int(rows[-1])
+            yield (
+                batch.slice(first, len(rows)) if last - first + 1 == len(rows) else batch.take(pa.array(rows))
+            )
+            if last == batch.num_rows - 1:
+                self._held = None
+            number += 1
 
 
 class _Spilled:
-    """Batches that are written to a temporary file, and can then be read again and again, in any order."""
+    """Runs that are written to a temporary file, and can then be read again and again, in any order."""
 
     def __init__(self, schema: pa.Schema) -> None:
         descriptor, self._path = tempfile.mkstemp(prefix="audit-")
@@ -174,29 +311,38 @@ class _Spilled:
         self._sink = pa.OSFile(self._path, "wb")
         self._writer = pa.ipc.new_file(self._sink, schema, options=_COMPRESSED)
         self._reader: pa.ipc.RecordBatchFileReader | None = None
-        self._number = 0
 
-    def add(self, batch: pa.RecordBatch) -> None:
-        """Write a batch; it has the number of those before it."""
-        self._writer.write_batch(batch)
-        self._number += 1
-
-    def add_pieces(self, rows: pa.Table, ends: Sequence[int]) -> None:
-        """Write rows that lie in one piece of memory as a batch from each end to the next."""
-        for start, end in pairwise(ends):
-            (batch,) = rows.slice(start, end - start).to_batches()
-            self.add(batch)
+    def add(self, run: _Run, table: pa.Table, piece: int) -> None:
+        """Write the rows of a run in its order, `piece` at a time."""
+        ordered = table if run.order is None else table.take(pa.array(run.order)).combine_chunks()
+        self._writer.write_table(ordered, max_chunksize=piece)
 
     def batch(self, number: int) -> pa.RecordBatch:
-        """Return a batch; none can be added afterwards."""
+        """Return a piece; none can be added afterwards."""
         if self._reader is None:
             self._writer.close()
             self._sink.close()
             self._reader = pa.ipc.open_file(pa.OSFile(self._path))
         return self._reader.get_batch(number)
 
-    def __iter__(self) -> Iterator[pa.RecordBatch]:
-        return map(self.batch, range(self._number))
+    def pieces(self, run: _Run) -> Iterator[pa.RecordBatch]:
+        """Yield the pieces of a run."""
+        return map(self.batch, range(run.batch, run.batch + len(run.ends)))
+
+
+def _whole(column: pa.ChunkedArray) -> pa.Array:
+    """Return a column in one piece of memory, which nothing else keeps."""
+    return pa.concat_arrays(column.chunks)
+
+
+def _ascends(ids: pa.Array) -> bool:
+    return len(ids) < 2 or bool(pc.all(pc.less(ids[:-1], ids[1:])).as_py())
+
+
+def _equal_neighbours(ids: pa.ChunkedArray) -> NDArray[np.bool_]:
+    whole = ids.combine_chunks()
+    found: NDArray[np.bool_] = pc.equal(whole[:-1], whole[1:]).to_numpy(zero_copy_only=False)
+    return found
 
 
 def _remove(path: str) -> None:

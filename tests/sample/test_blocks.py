@@ -17,6 +17,7 @@ from audit_lib.errors import AuditError, CorruptFileError
 from audit_lib.sample import blocks, columns, read, tables
 from audit_lib.sample.blocks import ABSENT
 from audit_lib.sample.candidates import CandidateRows
+from audit_lib.sample.json_lines import JsonLines
 from audit_lib.sample.tables import Record, TableFile
 from tests.sample import cases
 
@@ -99,6 +100,47 @@ def test_fields_are_written_as_canonical_json_writes_them(
     assert found is not None
     found.validate(full=True)
     assert [text.encode() for text in found.to_pylist()] == [*map(canonical_json, objects)]
+
+
+@given(
+    st.lists(st.tuples(st.none() | TEXTS, TEXTS), min_size=1, max_size=5),
+    st.booleans(),
+    st.sampled_from(["", " "]),
+)
+@example([("plain", "é"), ('"', "\\"), (None, "\u2028")], False, " ")
+def test_texts_are_taken_from_lines_as_canonical_json_writes_them(
+    rows: list[tuple[str | None, str]], escaped: bool, space: str
+) -> None:
+    objects = [{"id": place, "a": a, "é b": b, "c": [a]} for place, (a, b) in enumerate(rows)]
+    separators = f",{space}", f":{space}"
+    lines = [json.dumps(one, ensure_ascii=escaped, separators=separators).encode() for one in objects]
+    block = JsonLines(lines, range(1, 1 + len(lines)), "f").select(["id"], ["a", "é b"])
+    assert block is not None
+    assert block.column("id") == [*range(len(rows))]
+    found = columns.block_texts(block, ["a", "é b"], None)
+    assert found is not None
+    found.validate(full=True)
+    assert [text.encode() for text in found.to_pylist()] == [
+        canonical_json({"a": a or "", "é b": b}) for a, b in rows
+    ]
+
+
+@pytest.mark.parametrize("value", [b"7", b"[]", b'{"a":"b"}', b"true", b"1e400", b"[1"])
+def test_a_text_that_is_none_is_looked_at_by_itself(value: bytes) -> None:
+    block = JsonLines([b'{"a":"b"}', b'{"a":' + value + b"}"], [1, 2], "f").select([], ["a"])
+    assert block is None or columns.block_texts(block, ["a"], None) is None
+
+
+@pytest.mark.parametrize(
+    "line", [b'{"x":"\xff"}', b'{"\xff":1}', b'{"x":"\\ud800"}', b'{"x":"\\uDC00 "}', b'{"x":1', b""]
+)
+def test_a_fault_in_what_is_not_read_is_a_fault(tmp_path: Path, line: bytes) -> None:
+    path = tmp_path / "lines.jsonl"
+    path.write_bytes(b'{"id":1,"a":"b"}\n{"id":2,"a":"b",' + line[1:] + b"\n")
+    (block,) = TableFile(str(path)).blocks()
+    assert block.select(["id"], ["a"]) is None
+    with pytest.raises(CorruptFileError, match="line 2"):
+        [*block.records()]
 
 
 NAMES = ["people.jsonl", "people.jsonl.gz", "people.csv", "people.csv.gz", "people.parquet"]

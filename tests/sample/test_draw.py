@@ -4,14 +4,28 @@ import random
 from fractions import Fraction
 from math import floor
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from audit_lib.errors import InputError, SpecError
-from audit_lib.sample.draw import allocate, draw
+from audit_lib.sample.draw import SampleStratum, allocate
+from audit_lib.sample.draw import draw as draw_units
 from tests.sample.cases import document, people, prompts, run, write
+
+
+def draw(units: dict[str, SampleStratum], size: int | None, seed: int) -> tuple[list[str], dict[Any, int]]:
+    """Return the ids of the units that are drawn, and how many of each stratum."""
+    ids, strata = [*units], [*dict.fromkeys(units.values())]
+    found = draw_units(
+        np.array([strata.index(one) for one in units.values()]), strata,
+        lambda: np.array(sorted(range(len(ids)), key=ids.__getitem__)), size, seed,
+    )  # fmt: skip
+    chosen = range(len(ids)) if found.units is None else found.units
+    return sorted(ids[place] for place in chosen), found.drawn
 
 
 @given(st.lists(st.integers(0, 400), min_size=1, max_size=8).filter(any), st.integers(0, 1200))
@@ -41,7 +55,7 @@ def test_a_draw_does_not_depend_on_the_order_of_its_input(
     shuffler.shuffle(shuffled)
     result = draw(dict(units), size, seed)
     assert result == draw(dict(shuffled), size, seed)
-    assert len(result.units) == len(set(result.units)) == min(size, 30)
+    assert len(result[0]) == len(set(result[0])) == min(size, 30)
 
 
 def test_every_unit_is_drawn_equally_often() -> None:
@@ -49,7 +63,7 @@ def test_every_unit_is_drawn_equally_often() -> None:
     counts = dict.fromkeys(units, 0)
     draws = 3000
     for seed in range(draws):
-        for unit in draw(units, 6, seed).units:
+        for unit in draw(units, 6, seed)[0]:
             counts[unit] += 1
     # Standard deviation of each count: sqrt(3000 x 0.4 x 0.6) = 26.8.
     assert all(abs(count - draws * 0.4) < 4.5 * 26.8 for count in counts.values())
@@ -57,13 +71,13 @@ def test_every_unit_is_drawn_equally_often() -> None:
 
 def test_another_seed_draws_others() -> None:
     units = {f"u{index}": () for index in range(100)}
-    assert draw(units, 10, 1).units != draw(units, 10, 2).units
-    assert draw(units, 10, 1).units == draw(units, 10, 1).units
+    assert draw(units, 10, 1)[0] != draw(units, 10, 2)[0]
+    assert draw(units, 10, 1)[0] == draw(units, 10, 1)[0]
 
 
 def test_an_unknown_level_is_a_stratum_of_its_own() -> None:
     units = {"a": ("x",), "b": (None,), "c": (None,), "d": ("",)}
-    assert draw(units, None, 0).drawn == {("",): 1, ("x",): 1, (None,): 2}
+    assert draw(units, None, 0)[1] == {("",): 1, ("x",): 1, (None,): 2}
 
 
 def test_the_sample_is_the_same_whatever_the_order_of_rows(tmp_path: Path) -> None:
