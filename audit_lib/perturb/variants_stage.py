@@ -18,11 +18,13 @@ from audit_lib.ftu import ftu_conflict, measured_ftu
 from audit_lib.large_file import Content
 from audit_lib.perturb.allocation import Allocation
 from audit_lib.perturb.change import Perturbation, Survey
+from audit_lib.perturb.counts import VariantCounts
 from audit_lib.perturb.formats import FORMATS
 from audit_lib.perturb.names_needed import NamesDealt
 from audit_lib.perturb.persona import Persona
 from audit_lib.perturb.pools import VariantRecord, ask_lists, pair_rows, read_block
 from audit_lib.perturb.prompts import Prompts
+from audit_lib.perturb.recorded_variants import are_recorded, recorded_variants
 from audit_lib.perturb.robustness import Further, asks_further
 from audit_lib.perturb.substitution import SubstitutedVariants, terms_outside_slots
 from audit_lib.perturb.template import Template, read_template, render, slots, turn_slots
@@ -107,7 +109,7 @@ def perturb(run: Run) -> StageOutput:
         made = _varied(run, records, perturbation, allocation, own, further)
     kind = spec.perturb.kind if spec.perturb else "none"
     warning = ftu_conflict(spec, kind, survey.ftu, words)
-    counts = _Counts()
+    counts = VariantCounts()
     named = NamesDealt(spec)
     rows = counts.watch(named.watch(_finished(run, made)))
     schema = variant_schema(spec.groups.axes, _asks_again(spec) or asks_further(spec))
@@ -119,13 +121,15 @@ def perturb(run: Run) -> StageOutput:
             schema,
             ["variant_id"],
         )
+    elif are_recorded(spec):
+        content, counts = recorded_variants(spec, records, ROW_GROUP)
     else:
         content = stream_parquet(rows, schema, ROW_GROUP)
     design = Design(
         perturbation=kind,
         groups=tuple(GroupVariants(group=cell, variants=counts.of(cell)) for cell in spec.groups.cells()),
         unknown_group=counts.unknown(spec.groups.axes),
-        rounds=len(counts.rounds),
+        rounds=counts.competitions(),
         requests=counts.requests(),
         names=survey.names,
         personas=survey.personas,
@@ -161,53 +165,6 @@ def _check_needed_mentions(
 def _asks_again(spec: AuditSpec) -> bool:
     """Tell whether variants are asked besides those that groups are compared by."""
     return spec.perturb is not None and (spec.perturb.controls or bool(spec.perturb.formats))
-
-
-class _Counts:
-    """What the rows are, counted as they go by."""
-
-    def __init__(self) -> None:
-        self.rows = 0
-        self.cells: Counter[tuple[tuple[str, str | None], ...]] = Counter()
-        self.rounds: set[str] = set()
-        self.alone = 0  # rows that are a request of their own
-        self.together: set[str] = set()
-        self.kinds: Counter[str] = Counter()
-        self.asked: int | None = None
-
-    def watch(self, rows: Iterable[VariantRecord]) -> Iterator[VariantRecord]:
-        for row in rows:
-            self.rows += 1
-            if (variation := row.get(VARIATION)) is None:
-                self.cells[row.pop("_cell")] += 1
-            else:
-                self.kinds[variation] += 1
-            if row["round_id"] is not None:
-                self.rounds.add(row["round_id"])
-            if row["request_id"] == row["variant_id"]:
-                self.alone += 1
-            else:
-                self.together.add(row["request_id"])
-            yield row
-
-    def of(self, cell: Mapping[str, str]) -> int:
-        return self.cells[tuple(cell.items())]
-
-    def unknown(self, axes: Sequence[str]) -> int:
-        return sum(n for cell, n in self.cells.items() if any(level is None for _, level in cell))
-
-    def requests(self) -> int:
-        return self.alone + len(self.together) if self.asked is None else self.asked
-
-    def variations(self, formats: Sequence[str]) -> dict[str, Any]:
-        """Rows of each kind; a format that changes nothing in a text gives it no row."""
-        wanted = sum(self.cells.values())
-        found: dict[str, Any] = {CONTROL: self.kinds[CONTROL]}
-        for name in formats:
-            made = self.kinds[f"{FORMAT}{name}"]
-            found[f"{FORMAT}{name}"] = made
-            found[f"{FORMAT}{name} without effect"] = wanted - made
-        return found
 
 
 def _texts(records: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, str]]:
@@ -318,7 +275,7 @@ def _finished(run: Run, prompts: Iterable[list[VariantRecord]]) -> Iterator[Vari
 
 
 def _asked_together(
-    run: Run, rows: list[VariantRecord], template: Template | None, counts: _Counts
+    run: Run, rows: list[VariantRecord], template: Template | None, counts: VariantCounts
 ) -> dict[str, Content]:
     """Return what is asked about several candidates at once, and count the questions."""
     if template is None:
