@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from audit_lib.beside import Behind
 from audit_lib.errors import ColumnTypeError
-from audit_lib.large_file import Content, LargeFile, Sink
+from audit_lib.large_file import LARGE, Content, LargeFile, Sink
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -250,10 +250,12 @@ class ParquetSink:
     Parameters
     ----------
     schema : pyarrow.Schema
+    most : int
+        Bytes held in memory.
     """
 
-    def __init__(self, schema: pa.Schema) -> None:
-        self._sink = Sink()
+    def __init__(self, schema: pa.Schema, most: int = LARGE) -> None:
+        self._sink = Sink(most)
         self._writer = pq.ParquetWriter(
             self._sink, schema, compression="zstd", version="2.6", write_statistics=False
         )

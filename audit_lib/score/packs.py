@@ -7,9 +7,13 @@ and so other last digits (up to 3e-6 in probability was seen).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import groupby, pairwise
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate, groupby, pairwise
 from operator import itemgetter
+
+import numpy as np
+from numpy.typing import NDArray
 
 from audit_lib.score.requests import Request
 
@@ -59,24 +63,34 @@ def pack_ends(keys: Iterable[tuple[str, str]], size: int) -> list[int]:
     [4, 5]
     """
     ends: list[int] = []
-    at = 0
     for _, section in groupby(keys, key=itemgetter(0)):
-        filling = 0
-        for _, members in groupby(section, key=itemgetter(1)):
-            family = sum(1 for _ in members)
-            if filling and filling + family > size:
-                at += filling
-                ends.append(at)
-                filling = 0
-            filling += family
-            while filling > size:
-                at += size
-                ends.append(at)
-                filling -= size
-        if filling:
-            at += filling
-            ends.append(at)
+        start = ends[-1] if ends else 0
+        families = accumulate(sum(1 for _ in members) for _, members in groupby(section, key=itemgetter(1)))
+        ends += (start + end for end in ends_of_packs([*families], size))
     return ends
+
+
+def ends_of_packs(families: Sequence[int] | NDArray[np.int64], size: int) -> Iterator[int]:
+    """Yield where the packs of one section end: with the last family that still fits, or within one that does not.
+
+    Parameters
+    ----------
+    families : sequence or array of int
+        Where each family ends, ascending.
+    size : int
+        Most requests in a pack.
+
+    Examples
+    --------
+    >>> list(ends_of_packs([2, 4, 11], 4))
+    [4, 8, 11]
+    """
+    at, total = 0, int(families[-1])
+    while at < total:
+        last = bisect_right(families, at + size) - 1
+        fits = int(families[last]) if last >= 0 else 0
+        at = fits if fits > at else at + size
+        yield at
 
 
 def cut(packs: Sequence[Pack], shards: int, *, whole_sections: bool = False) -> dict[int, list[Pack]]:

@@ -251,8 +251,11 @@ class Pooled(Protocol):
 class Stateful(Protocol):
     """An elicitation that needs to know something of the whole run, of which a shard reads a part."""
 
+    known_by: ClassVar[tuple[str, ...]]
+    """The columns of the table of requests that `known` reads."""
+
     def known(self, variants: pd.DataFrame) -> dict[str, Any]:
-        """Return what the table of all requests says, as JSON. Its long texts may be empty (`Planned`)."""
+        """Return what these columns of all requests say, as JSON."""
         ...
 
     def know(self, known: dict[str, Any]) -> None:

@@ -23,7 +23,7 @@ from audit_lib.canonical import pretty_json
 from audit_lib.errors import EvidenceError, IncompleteRunError, InputError
 from audit_lib.large_file import Content
 from audit_lib.perturb import perturb
-from audit_lib.records import VARIATION, from_parquet, parquet_source
+from audit_lib.records import VARIATION, from_parquet
 from audit_lib.run import Run, StageOutput
 from audit_lib.score.backends import Backend, backend
 from audit_lib.score.materials import shard_texts
@@ -39,11 +39,10 @@ from audit_lib.score.shard_rows import (
 )
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 PLAN: Final = "shards.json"
 _SCHEMA: Final = "audit-shards/1"
-_TEXTS: Final = ("messages", "edits", "recorded_response")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -222,7 +221,7 @@ def _planned(run: Run, made: Mapping[str, Content], batching: Batching | None = 
         "schema": _SCHEMA,
         "pack_size": size,
         "shards": {str(number): end - start for number, (start, end) in sorted(rows.spans.items())},
-        "of_the_run": task.known(_light(content)) if isinstance(task, Stateful) else {},
+        "of_the_run": task.known(from_parquet(content, task.known_by)) if isinstance(task, Stateful) else {},
     }
     parts: dict[str, Content] = {}
     if len(rows.spans) > 1 or batching is not None:
@@ -231,12 +230,6 @@ def _planned(run: Run, made: Mapping[str, Content], batching: Batching | None = 
             named = ("first", "second") if isinstance(task, Pooled) else ("variant_id",)
             parts |= shard_texts(run, made["variants.parquet"], variants_by_shard(content, named, rows))
     return {PLAN: pretty_json(plan), **parts}
-
-
-def _light(content: Content) -> pd.DataFrame:
-    """Return a table of requests whose long texts are empty."""
-    texts = [name for name in _TEXTS if name in pq.read_schema(parquet_source(content)).names]
-    return from_parquet(content, emptied=texts)
 
 
 def _pack_size(run: Run) -> int:

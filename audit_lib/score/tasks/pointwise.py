@@ -56,6 +56,7 @@ class Pointwise:
 
     asks: ClassVar[AnswerKind] = "labels"
     planned_by: ClassVar[tuple[str, str]] = ("position", "prompt_id")
+    known_by: ClassVar[tuple[str, ...]] = ("recorded_score",)
 
     def __init__(self, spec: AuditSpec) -> None:
         self.labels = tuple(spec.prompt.labels) if spec.prompt else ()
