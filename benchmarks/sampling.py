@@ -14,14 +14,13 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import json
-import random
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
 import pyarrow.parquet as pq
 
 from audit_lib.large_file import bytes_of
@@ -30,28 +29,11 @@ from audit_lib.run import Run
 from audit_lib.sample import sample
 from audit_lib.spec import AuditSpec
 from audit_lib.window import Window
-from benchmarks.scaling import SPEC
+from benchmarks.scaling import SPEC, write_rows
 from benchmarks.timing import RUNS
 
 _WINDOW: Final = Window.parse("2026-01-05", "2026-01-12")
 _COLUMNS: Final = ("prompt_id", "application_id", "position", "sex", "race", "fields", "recorded_score")
-
-
-def write_rows(path: Path, rows: int, texts: int) -> None:
-    """Write recorded decisions, whose ids come in no order."""
-    draw = random.Random(5)
-    words = [f"word{n}" for n in range(500)]
-    places = list(range(rows))
-    draw.shuffle(places)
-    with path.open("w", encoding="utf-8") as stream:
-        for n in places:
-            row = {
-                "prompt_id": f"p{n:08}", "application_id": f"a{n:08}", "position": f"position {n % 8}",
-                "sex": draw.choice(["female", "male"]), "race": draw.choice(["White", "Black", "Asian", "Hispanic"]),
-                "resume": " ".join(draw.choices(words, k=max(1, texts // 8))),
-                "recorded_score": round(draw.random(), 4),
-            }  # fmt: skip
-            stream.write(json.dumps(row) + "\n")
 
 
 def by_polars(source: Path, target: Path) -> None:
@@ -81,7 +63,8 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        write_rows(folder / "decisions.jsonl", options.rows, options.texts)
+        numbers = np.random.default_rng(5).permutation(options.rows)  # ids come in no order
+        write_rows(folder / "decisions.jsonl", numbers, max(1, options.texts // 8))
         spec = AuditSpec.load_text(SPEC.replace("SHARDS", "1"), folder / "audit.yaml")
         run = Run.open(spec, _WINDOW, str(folder / "store"))
         ours: list[tuple[float, float]] = []

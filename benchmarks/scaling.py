@@ -5,6 +5,7 @@
     python -m benchmarks.scaling                            # 1e3, 1e4 and 1e5 rows; 1e5 in 1 and in 64 shards
     python -m benchmarks.scaling --rows 1000000 --cuts 64   # one size
     python -m benchmarks.scaling --check                    # ends with 1 where a cost grows faster than it may
+    python -m benchmarks.scaling --rows 10000000 --cuts 64 --keep /tmp/kept --steps plan sample   # and later others
 
 The rows are recorded decisions of 8 positions and 8 groups with a text of 2 KB each, so that no model's time is in it.
 Each step has a process of its own; its CPU seconds are those of the process and its children, imports included, and
@@ -16,9 +17,7 @@ takes at most `MEMORY` times the memory of the one before, and the most shards a
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import random
 import shutil
 import subprocess
 import sys
@@ -29,6 +28,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
 
 SPEC: Final = """
 audit: scaling
@@ -79,21 +81,33 @@ else:
 
 def write_inputs(folder: Path, rows: int, shards: int) -> None:
     """Write the recorded decisions and the spec."""
-    draw = random.Random(5)
-    words = [f"word{n}" for n in range(500)]
-    with (folder / "decisions.jsonl").open("w", encoding="utf-8") as stream:
-        for n in range(rows):
-            line = {
-                "prompt_id": f"p{n:08}",
-                "application_id": f"a{n:08}",
-                "position": f"position {n % 8}",
-                "sex": draw.choice(["female", "male"]),
-                "race": draw.choice(["White", "Black", "Asian", "Hispanic"]),
-                "resume": " ".join(draw.choices(words, k=275)),
-                "recorded_score": round(draw.random(), 4),
-            }
-            stream.write(json.dumps(line) + "\n")
+    write_rows(folder / "decisions.jsonl", np.arange(rows))
     (folder / "audit.yaml").write_text(SPEC.replace("SHARDS", str(shards)), encoding="utf-8")
+
+
+def write_rows(path: Path, numbers: NDArray[np.int64], words: int = 275) -> None:
+    """Write recorded decisions with these numbers, in their order, each with a text of so many words."""
+    draw = np.random.default_rng(5)
+    known = [f"word{n}" for n in range(500)]
+    inner, last = (np.array([word + end for word in known], "S8") for end in (" ", "\n"))
+    with path.open("w", encoding="utf-8") as stream:
+        for start in range(0, len(numbers), 8192):
+            own = numbers[start : start + 8192].tolist()
+            drawn = draw.integers(0, len(known), (len(own), words))
+            texts = np.concatenate([inner[drawn[:, :-1]], last[drawn[:, -1:]]], axis=1).tobytes()
+            rows = zip(
+                own,
+                texts.translate(None, b"\0").decode().split("\n"),
+                draw.choice(["female", "male"], len(own)).tolist(),
+                draw.choice(["White", "Black", "Asian", "Hispanic"], len(own)).tolist(),
+                draw.random(len(own)).round(4).tolist(),
+                strict=False,
+            )
+            stream.writelines(
+                f'{{"prompt_id": "p{n:08}", "application_id": "a{n:08}", "position": "position {n % 8}", '
+                f'"sex": "{sex}", "race": "{race}", "resume": "{text}", "recorded_score": {score}}}\n'
+                for n, text, sex, race, score in rows
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,15 +135,21 @@ def measured(folder: Path, step: str, rows: int) -> Cost:
     return cost
 
 
-def costs(rows: int, shards: int, runs: int, where: Path | None) -> Costs:
-    """Make runs of one size and measure each step of them."""
-    taken: Costs = {step: [] for step in STEPS}
-    for _ in range(runs):
-        folder = Path(tempfile.mkdtemp(dir=where))
-        write_inputs(folder, rows, shards)
-        for step in STEPS:
+def costs(rows: int, shards: int, options: argparse.Namespace) -> Costs:
+    """Make runs of one size and measure steps of them."""
+    taken: Costs = {step: [] for step in options.steps}
+    for _ in range(options.runs):
+        if options.keep is None:
+            folder = Path(tempfile.mkdtemp(dir=options.folder))
+        else:
+            folder = options.keep / f"{rows}-rows-{shards}-shards"
+            folder.mkdir(parents=True, exist_ok=True)
+        if not (folder / "audit.yaml").exists():
+            write_inputs(folder, rows, shards)
+        for step in options.steps:
             taken[step].append(measured(folder, step, rows))
-        shutil.rmtree(folder)
+        if options.keep is None:
+            shutil.rmtree(folder)
     return taken
 
 
@@ -137,7 +157,7 @@ def print_table(title: str, columns: Mapping[str, Costs]) -> None:
     """Print one row a step."""
     print(f"| {title} | " + " | ".join(columns) + " |")
     print("| --- " * (1 + len(columns)) + "|")
-    for step in STEPS:
+    for step in next(iter(columns.values())):
         cells = []
         for taken in columns.values():
             cpu, wall = ([getattr(one, name) for one in taken[step]] for name in ("cpu_s", "wall_s"))
@@ -157,14 +177,14 @@ def too_much(sizes: Mapping[int, Costs], cuts: Mapping[int, Costs]) -> list[str]
     found = []
     for fewer, more in pairwise(sorted(sizes)):
         bound = GROWTH * (more / fewer) / 10
-        for step in STEPS:
+        for step in sizes[more]:
             ratio = _least(sizes[more], step, "cpu_s") / _least(sizes[fewer], step, "cpu_s")
             if ratio > bound:
                 found.append(
                     f"{step}: {more:,} rows take {ratio:.1f} times the CPU of {fewer:,}, at most {bound:.1f}"
                 )
     for fewer, more in list(pairwise(sorted(sizes)))[-1:]:
-        for step in STEPS:
+        for step in sizes[more]:
             ratio = _least(sizes[more], step, "peak_mib") / _least(sizes[fewer], step, "peak_mib")
             if ratio > MEMORY:
                 found.append(
@@ -172,6 +192,8 @@ def too_much(sizes: Mapping[int, Costs], cuts: Mapping[int, Costs]) -> list[str]
                 )
     for few, many in list(pairwise(sorted(cuts)))[-1:]:
         for step, bound in CUT.items():
+            if step not in cuts[many]:
+                continue
             ratio = _least(cuts[many], step, "cpu_s") / _least(cuts[few], step, "cpu_s")
             if ratio > bound:
                 found.append(
@@ -203,10 +225,25 @@ def main() -> None:
     parser.add_argument(
         "--folder", type=Path, help="where the runs are written (default: a temporary folder)"
     )
+    parser.add_argument(
+        "--steps",
+        nargs="+",
+        choices=STEPS,
+        default=STEPS,
+        help="those to measure; what they need must be there",
+    )
+    parser.add_argument(
+        "--keep",
+        type=Path,
+        help="a folder whose runs are kept, and gone on with where they are there (one run each)",
+    )
     options = parser.parse_args()
+    options.steps = [step for step in STEPS if step in options.steps]
+    if options.keep is not None and options.runs > 1:
+        parser.error("--keep: a step is done once in a run that is kept; leave --runs out")
     *smaller, largest = sorted(set(options.rows))
-    sizes = {rows: costs(rows, options.shards, options.runs, options.folder) for rows in smaller}
-    cuts = {cut: costs(largest, cut, options.runs, options.folder) for cut in sorted(set(options.cuts))}
+    sizes = {rows: costs(rows, options.shards, options) for rows in smaller}
+    cuts = {cut: costs(largest, cut, options) for cut in sorted(set(options.cuts))}
     sizes[largest] = cuts[min(cuts)]
     print_table("step", {f"{rows:,} rows": taken for rows, taken in sizes.items()})
     print_table(f"{largest:,} rows", {f"{cut} shard{'s' * (cut != 1)}": taken for cut, taken in cuts.items()})
