@@ -29,4 +29,7 @@ RUN useradd --uid 50000 --create-home airflow \
     && chown -R airflow /opt/airflow /opt/audit/keys /opt/audit/models /opt/audit/store
 USER airflow
 ENV AIRFLOW_HOME=/opt/airflow AIRFLOW__CORE__DAGS_FOLDER=/opt/audit/dags AIRFLOW__CORE__PLUGINS_FOLDER=/opt/audit/dags/plugins
+# Workers import once what the process of each task needs (dags/plugins/preloaded.py).
+ENV AIRFLOW__CELERY__EXTRA_CELERY_CONFIG='{"imports": ["preloaded"]}' \
+    AIRFLOW__SCHEDULER__MP_START_METHOD=forkserver AIRFLOW__SCHEDULER__MP_FORKSERVER_PRELOAD=airflow,preloaded
 CMD ["airflow", "version"]

@@ -37,6 +37,8 @@ def main() -> int:
         "AIRFLOW__API__BASE_URL": url,
         "AIRFLOW__CORE__EXECUTION_API_SERVER_URL": f"{url}/execution/",
         "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE": str(passwords),
+        "AIRFLOW__SCHEDULER__MP_START_METHOD": "forkserver",
+        "AIRFLOW__SCHEDULER__MP_FORKSERVER_PRELOAD": "airflow,preloaded",  # dags/plugins/preloaded.py
         "AUDIT_DEADLINE_HOURS": os.environ.get("AUDIT_DEADLINE_HOURS", "24"),
     }
     signal.signal(signal.SIGTERM, interrupt)
