@@ -15,7 +15,16 @@ from typing import Any
 from airflow.providers.standard.operators.empty import EmptyOperator
 from airflow.sdk import get_current_context, task
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
-from audit_tasks import archived_asset, in_task, refuse_unknown_conf, small, store_root, tell, window_of
+from audit_tasks import (
+    archived_asset,
+    in_task,
+    keep_signature,
+    refuse_unknown_conf,
+    small,
+    store_root,
+    tell,
+    window_of,
+)
 from failed_attempts import already_sealed, by_whom, seal_failed_attempt
 from placement import placement
 
@@ -171,6 +180,10 @@ def archive(run: str | None, spec_path: str, audit: str) -> dict[str, int]:
             }
         )
         return small(counts)
+
+
+for _task in (preflight, plan, stage, shards, score, archive):
+    keep_signature(_task.function)
 
 
 @dataclass(frozen=True)
