@@ -56,7 +56,7 @@ class Rule(SpecSection):
 class Placement(SpecSection):
     """The operator's file."""
 
-    scoring_tasks: Annotated[int, Field(ge=1, le=MOST_SCORING_TASKS)] = 64
+    scoring_tasks: Annotated[int, Field(ge=1, le=MOST_SCORING_TASKS)] = 16
     rules: tuple[Rule, ...] = ()
 
     def options(self, task: str, audit: str, backend: str | None = None) -> dict[str, Any]:

@@ -107,6 +107,17 @@ def test_faults_are_named(
     assert fault in str(refused.value)
 
 
+def test_many_shards_are_not_as_many_starts_unless_the_operator_says_so(
+    audit_tasks: ModuleType, placement: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import audit_stages
+
+    monkeypatch.delenv("AUDIT_PLACEMENT", raising=False)
+    most = placement.placement.__wrapped__().scoring_tasks
+    parts = audit_stages.parts_of(list(range(64)), most)
+    assert [last - first for first, last in parts] == [3] * 16
+
+
 @given(numbers=st.sets(st.integers(0, 100_000), min_size=1, max_size=600), most=st.integers(1, 256))
 def test_each_shard_is_in_one_part_and_parts_are_about_equal(
     audit_tasks: ModuleType, numbers: set[int], most: int
