@@ -22,13 +22,14 @@ from audit_lib.errors import UndefinedMetricError
 from audit_lib.measure.influence import Influence, is_kept, keep
 from audit_lib.measure.rows.scored import Rows
 from audit_lib.measure.sides import Side, Variable
-from audit_lib.metrics.allocation import rabbi, score_gap
+from audit_lib.metrics.allocation import score_gap
 from audit_lib.results import Estimate, Interval, TestResult, Undefined
 from audit_lib.spec import AuditSpec
 from audit_lib.stats.cells import pair_reason
-from audit_lib.stats.clusters import difference_interval, t_test, variance_of_sums
+from audit_lib.stats.clusters import difference_interval, t_test
 from audit_lib.stats.distances import ErrorDraws, distance_interval, distance_test
 from audit_lib.stats.ranks import index_interval, index_test
+from audit_lib.stats.two_sided import SideSums, require_two, variance_of_sides
 
 NOBODY_QUALIFIED: Final = "no row says who is qualified; map the column `qualified`"
 _ANSWERED = [STATUSES.index(status) for status in ANSWERED]
@@ -117,7 +118,13 @@ def compare(
         name=name, variable=variable, spec=spec, estimator=estimator, method=method, parameters=parameters or {},
         flags=flags, reason=reason, unit_names=variable.unit_names() if is_kept() else None,
     )  # fmt: skip
-    return [comparison.of(group, reference) for group, reference in spec.groups.comparisons()]
+    found: list[Estimate] = []
+    common: tuple[Mapping[str, str], Side] | None = None
+    for group, reference in spec.groups.comparisons():
+        if common is None or common[0] != reference:  # many groups have one reference
+            common = reference, variable.side(reference)
+        found.append(comparison.of(group, *common))
+    return found
 
 
 def gap_of_means(point: PointEstimator) -> Estimator:
@@ -131,9 +138,11 @@ def gap_of_means(point: PointEstimator) -> Estimator:
         value = point(group, reference)
         sums = None
         try:
-            sums = _sums_of_means(group, reference)
+            _require_two_values(group, reference)
+            sums = group.above_mean, reference.below_mean
             _require_spread(group, reference)
-            found = variance_of_sums(*sums, group.people, reference.people)
+            require_two(group.present, reference.present)
+            found = variance_of_sides(group.moved_up, reference.moved_down)
             interval = difference_interval(value, found, level)
         except UndefinedMetricError as error:
             nothing = Undefined(str(error))
@@ -153,23 +162,24 @@ def mean_gap(group: Side, reference: Side, level: float) -> Contrast:
 def rank_index(group: Side, reference: Side, level: float) -> Contrast:
     """(wins - losses) / pairs of integer ranks; influence of a row: its share of pairs won, centred.
 
-    The value is `rabbi`'s; counts of pairs are integers, in double precision exact up to 2^53 pairs.
+    The value is `rabbi`'s, from the same whole numbers of pairs.
     """
     _require_both(group, reference)
     n, m = group.values.size, reference.values.size
-    size = int(max(group.values.max(), reference.values.max())) + 1
     # Twice the wins of each row, ties once: whole numbers.
-    won = _twice_below(reference.values, size)[group.values]
-    twice = int(won.sum())
-    value = rabbi(group.values, reference.values)
+    won, lost = reference.standing.twice_won(group.values)
+    twice = int(won.sum(dtype=np.int64))
+    value = (twice - n * m) / (n * m)
     theta = twice / (2 * n * m)
     sums = None
     try:
-        a = group.sums((won / (2 * m) - theta) / n)
-        lost = _twice_below(group.values, size)[reference.values]
-        b = reference.sums((1.0 - lost / (2 * n) - theta) / m)
+        a = group.sums(_centred(won / (2 * m), theta, n))
+        b = reference.sums(_centred(1.0 - lost / (2 * n), theta, m))
         sums = (2 * a, 2 * b)  # the index is 2 theta - 1, so a row moves it twice as far
-        spread = variance_of_sums(a, b, group.people, reference.people)
+        require_two(group.present, reference.present)
+        spread = variance_of_sides(
+            SideSums.of(a, group.occurs, group.worth), SideSums.of(b, reference.occurs, reference.worth)
+        )
         interval = index_interval(theta, spread, level)
         test = index_test(theta, spread)
     except UndefinedMetricError as error:
@@ -228,9 +238,9 @@ class _Comparison:
     reason: str | None
     unit_names: NDArray[Any] | None
 
-    def of(self, group: Mapping[str, str], reference: Mapping[str, str]) -> Compared:
-        """Compare a group with its reference."""
-        a, b = self.variable.side(group), self.variable.side(reference)
+    def of(self, group: Mapping[str, str], reference: Mapping[str, str], b: Side) -> Compared:
+        """Compare a group with its reference, whose side is `b`."""
+        a = self.variable.side(group)
         value: float | Undefined
         found: Contrast | None = None
         try:
@@ -297,13 +307,10 @@ def _require_both(group: Side, reference: Side) -> None:
         raise UndefinedMetricError(reason)
 
 
-def _sums_of_means(group: Side, reference: Side) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _require_two_values(group: Side, reference: Side) -> None:
     reason = pair_reason(group.values.size, reference.values.size, minimum=2)
     if reason is not None:
         raise UndefinedMetricError(reason)
-    a = group.sums((group.values - float(group.values.mean())) / group.values.size)
-    b = reference.sums((float(reference.values.mean()) - reference.values) / reference.values.size)
-    return a, b
 
 
 def _require_spread(group: Side, reference: Side) -> None:
@@ -311,10 +318,8 @@ def _require_spread(group: Side, reference: Side) -> None:
         raise UndefinedMetricError("no value differs within its group: the spread cannot be estimated")
 
 
-def _twice_below(ranks: NDArray[np.int32], size: int) -> NDArray[np.int64]:
-    """Return, for each rank, twice the number of `ranks` below it plus the number equal to it."""
-    held = np.bincount(ranks, minlength=size)
-    below = np.cumsum(held)
-    below *= 2
-    below -= held
-    return below
+def _centred(shares: NDArray[np.float64], mean: float, n: int) -> NDArray[np.float64]:
+    """Return the influence of shares on their mean, in their place."""
+    shares -= mean
+    shares /= n
+    return shares

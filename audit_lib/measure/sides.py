@@ -4,20 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from audit_lib.measure.rows.scored import Rows, compact
+from audit_lib.measure.rows.scored import Rows, numbered
 from audit_lib.spec import AuditSpec
+from audit_lib.stats.cluster_worth import ClusterWorth
+from audit_lib.stats.two_sided import SideSums
 
 ClusterUnit = Literal["application", "round"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Side:
     """One side of a comparison: values and clusters of the rows that have a value.
+
+    What is computed of one side alone is computed once, however many groups are compared with it.
 
     Parameters
     ----------
@@ -55,9 +60,109 @@ class Side:
         """How many rows each unit has on this side."""
         return np.bincount(self.clusters, minlength=self.units).astype(np.float64)
 
+    @cached_property
+    def present(self) -> int:
+        """How many units have rows on this side."""
+        return int(np.count_nonzero(self.occurs))
+
+    @cached_property
+    def worth(self) -> ClusterWorth:
+        """What the units are worth.
+
+        Raises
+        ------
+        UndefinedMetricError
+            If that is fewer than two of one size.
+        """
+        alone = self.present == self.clusters.size  # one row each: where they are says it all
+        return ClusterWorth.of(self.occurs if alone else np.bincount(self.clusters, minlength=self.units))
+
+    @cached_property
+    def above_mean(self) -> NDArray[np.float64]:
+        """How far each unit moves the mean of the values."""
+        values = self.values - float(self.values.mean())
+        values /= self.values.size
+        return self.sums(values)
+
+    @cached_property
+    def below_mean(self) -> NDArray[np.float64]:
+        """The same, taken away from it."""
+        values = float(self.values.mean()) - self.values
+        values /= self.values.size
+        return self.sums(values)
+
+    @cached_property
+    def moved_up(self) -> SideSums:
+        """What each unit moves a difference from whose reference this side is not; `worth` is there."""
+        return SideSums.of(self.above_mean, self.occurs, self.worth)
+
+    @cached_property
+    def moved_down(self) -> SideSums:
+        """The same of the reference."""
+        return SideSums.of(self.below_mean, self.occurs, self.worth)
+
+    @cached_property
+    def standing(self) -> Standing:
+        """Where ranks stand among the values of this side, which are ranks."""
+        return Standing.among(self.values)
+
     def sums(self, influence: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the sum of each unit's values of `influence`."""
         return np.bincount(self.clusters, influence, self.units).astype(np.float64, copy=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """Where ranks stand among those of a side, by counting.
+
+    Parameters
+    ----------
+    below : ndarray of int, shape (ranks + 2,)
+        How many of the side are below each rank up to the highest of them, the one after it, and any after that.
+    own : ndarray of int, shape (n,)
+        How many of the side are below each of them.
+    """
+
+    below: NDArray[Any]
+    own: NDArray[Any]
+
+    @classmethod
+    def among(cls, ranks: NDArray[Any]) -> Standing:
+        """Count a side of some ranks.
+
+        Examples
+        --------
+        >>> Standing.among(np.array([0, 2, 2])).below.tolist()
+        [0, 1, 1, 3, 3]
+        """
+        held = np.bincount(ranks)
+        below = np.zeros(held.size + 2, dtype=np.int32 if ranks.size < 2**30 else np.int64)
+        np.cumsum(held, out=below[1:-1])
+        below[-1] = ranks.size
+        return cls(below=below, own=below[ranks])
+
+    def twice_won(self, ranks: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return, for each rank, twice how many of the side are below it plus how many equal it; and the opposite.
+
+        Returns
+        -------
+        ndarray of int, shape (ranks,)
+            Of the ranks given.
+        ndarray of int, shape (n,)
+            Of each of the side: twice how many of the ranks given are below it plus how many equal it.
+
+        Examples
+        --------
+        >>> won, lost = Standing.among(np.array([0, 2, 2])).twice_won(np.array([2, 1, 7]))
+        >>> won.tolist(), lost.tolist()
+        ([4, 2, 6], [0, 3, 3])
+        """
+        ranks = np.minimum(ranks, self.below.size - 2)
+        below, most = self.below[ranks], self.below[ranks + 1]
+        # One of the side is as high as a rank, or higher, from the place on that the rank has among them.
+        places = np.bincount(below, minlength=self.own.size + 1)
+        places += np.bincount(most, minlength=self.own.size + 1)
+        return below + most, np.cumsum(places, out=places)[self.own]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,14 +195,13 @@ class Variable:
     @classmethod
     def of(cls, rows: Rows, values: NDArray[Any], unit: ClusterUnit) -> Variable:
         """Take values of all rows: NaN, or a negative integer, leaves a row out."""
-        codes = rows.round if unit == "round" else rows.application
         known = ~np.isnan(values) if values.dtype.kind == "f" else values >= 0
-        kept = None if known.all() else np.flatnonzero(known)
-        if kept is not None:
-            values, codes = values[kept], codes[kept]
-        clusters, units = compact(codes)
-        if codes.size and codes.min() < 0:  # rows without a round are one unit together
-            clusters, units = np.where(clusters < 0, np.int32(units), clusters), units + 1
+        if known.all():
+            kept, (clusters, units) = None, rows.units(unit)
+        else:
+            kept = np.flatnonzero(known)
+            values = values[kept]
+            clusters, units = numbered((rows.round if unit == "round" else rows.application)[kept])
         return cls(rows=rows, values=values, clusters=clusters, units=units, unit=unit, kept=kept)
 
     def unit_names(self) -> NDArray[Any]:

@@ -61,12 +61,7 @@ from audit_lib.stats.bootstrap import (
 from audit_lib.stats.cells import class_reason, flags, pair_reason
 from audit_lib.stats.clustered_equal_rates import clustered_equal_rates
 from audit_lib.stats.clustered_rates import ClusteredRates
-from audit_lib.stats.clusters import (
-    TwoSidedVariance,
-    cluster_interval,
-    mean_difference,
-    two_sided_variance,
-)
+from audit_lib.stats.clusters import cluster_interval, mean_difference
 from audit_lib.stats.correlations import (
     cluster_moments,
     correlation_of_moments,
@@ -115,6 +110,7 @@ from audit_lib.stats.ratios import AllRatios, simultaneous_log_ratios, simultane
 from audit_lib.stats.simultaneous import AllPairs, PairInterval, max_t_quantile, simultaneous_differences
 from audit_lib.stats.spread import left_out_error, spread_without_each
 from audit_lib.stats.t_intervals import t_interval
+from audit_lib.stats.two_sided import TwoSidedVariance, two_sided_variance
 from audit_lib.stats.weighted import (
     kish_effective_size,
     linearised_mean,

@@ -13,9 +13,9 @@ from audit_lib.metrics.group_auc import auc as area
 from audit_lib.results import Interval
 from audit_lib.stats._checks import finite_values
 from audit_lib.stats._labels import cluster_codes, cluster_labels
-from audit_lib.stats.clusters import cluster_sums
 from audit_lib.stats.ranks import placements, rank_index_interval, separated_limit
 from audit_lib.stats.simultaneous import DRAWS, AllPairs, simultaneous_differences
+from audit_lib.stats.two_sided import cluster_sums
 
 __all__ = ["AucCovariance", "auc_covariance", "auc_gap_intervals", "auc_interval"]
 

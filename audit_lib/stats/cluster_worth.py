@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -141,28 +141,26 @@ class ClusterWorth:
 
     Parameters
     ----------
-    factors : ndarray of float, shape (clusters,)
-        What each cluster's sum of influence values is multiplied by (:func:`leverage_factors`).
+    factors : ndarray of float, shape (clusters,), or None
+        What each cluster's sum of influence values is multiplied by (:func:`leverage_factors`); None where all have as
+        many rows, and it is 1.
     count : int
         How many there are.
-    even : bool
-        Whether all have as many rows.
     df : float
         Degrees of freedom that they leave.
     """
 
-    factors: Floats
+    factors: Floats | None
     count: int
-    even: bool
     df: float
 
     @classmethod
-    def of(cls, rows: Floats) -> ClusterWorth:
+    def of(cls, rows: NDArray[Any]) -> ClusterWorth:
         """Take the rows of each cluster.
 
         Parameters
         ----------
-        rows : ndarray of float, shape (clusters,)
+        rows : ndarray of float or int, shape (clusters,)
             How many each has; at least two have some.
 
         Raises
@@ -175,16 +173,40 @@ class ClusterWorth:
         >>> ClusterWorth.of(np.array([5.0, 5.0, 5.0])).df, round(ClusterWorth.of(np.array([10.0, 5.0, 5.0])).df, 2)
         (2.0, 1.67)
         """
-        shares, count = rows / rows.sum(), int(np.count_nonzero(rows))
+        total, count, largest = float(rows.sum()), int(np.count_nonzero(rows)), float(rows.max(initial=0))
         # Weights are not whole numbers, and no two clusters of them are alike.
-        whole = bool((rows == np.floor(rows)).all())
+        whole = rows.dtype.kind in "iub" or bool((rows == np.floor(rows)).all())
+        if whole and count * largest == total:
+            _require(1.0 / (count * np.square(largest / total)), count, largest / total, least=2)
+            return cls(factors=None, count=count, df=count - 1.0)
+        rows = rows.astype(np.float64, copy=False)
+        shares = rows / total
         kinds = ClusterKinds.of(np.zeros_like(rows), rows) if whole else None
-        worth = worth_of(shares) if kinds is None else 1.0 / kinds.total(np.square(kinds.people / rows.sum()))
+        worth = worth_of(shares) if kinds is None else 1.0 / kinds.total(np.square(kinds.people / total))
         _require(worth, count, float(shares.max()), least=2)
         factors = leverage_factors(shares)
         even = bool((factors == 1.0).all())
-        df = count - 1.0 if even else worth - 1.0
-        return cls(factors=factors, count=count, even=even, df=df)
+        return cls(factors=None if even else factors, count=count, df=count - 1.0 if even else worth - 1.0)
+
+    @property
+    def even(self) -> bool:
+        """Whether all have as many rows."""
+        return self.factors is None
+
+    def scaled(self, sums: Floats) -> Floats:
+        """Return sums of influence values by cluster, each measured from the others.
+
+        Parameters
+        ----------
+        sums : ndarray of float, shape (clusters,)
+            As they are.
+
+        Examples
+        --------
+        >>> ClusterWorth.of(np.array([2.0, 1.0, 1.0])).scaled(np.array([3.0, 4.0, 2.0])).round(2).tolist()
+        [4.0, 3.56, 1.78]
+        """
+        return sums if self.factors is None else sums * self.factors
 
     def limited(self, squares: Floats) -> float:
         """Return the degrees of freedom, fewer where few of several sizes hold most of the squares.
@@ -224,7 +246,7 @@ def variance_of_one(sums: Floats, rows: ArrayLike) -> tuple[float, float]:
     (0.75, 2.0)
     """
     worth = ClusterWorth.of(np.asarray(rows, dtype=np.float64))
-    squares = np.square((sums - sums.mean()) * worth.factors)
+    squares = np.square(worth.scaled(sums - sums.mean()))
     count = sums.size
     return count / (count - 1) * float(squares.sum()), worth.limited(squares)
 

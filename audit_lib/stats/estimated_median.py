@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from audit_lib.errors import InputError, UndefinedMetricError
 from audit_lib.metrics.median import Median
 from audit_lib.stats._checks import finite_values
-from audit_lib.stats.clusters import cluster_sums
 from audit_lib.stats.ratios import AllRatios, simultaneous_log_ratios
 from audit_lib.stats.simultaneous import DRAWS
+from audit_lib.stats.two_sided import cluster_sums
 
 __all__ = ["MedianRates", "rates_above_median"]
 

@@ -28,8 +28,8 @@ from audit_lib.metrics.imputed import LeastAndMost, binding, imputed_gap_bounds,
 from audit_lib.results import Interval
 from audit_lib.stats._checks import t_quantile
 from audit_lib.stats.cluster_worth import require_worth, variance_of_one
-from audit_lib.stats.clusters import cluster_sums
 from audit_lib.stats.intervals import clopper_pearson
+from audit_lib.stats.two_sided import cluster_sums
 
 __all__ = ["CellShares", "ImputedRates"]
 

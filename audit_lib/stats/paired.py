@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from audit_lib.errors import UndefinedMetricError
 from audit_lib.results import Interval, TestResult
-from audit_lib.stats.clusters import difference_interval, t_test, variance_of_sums
+from audit_lib.stats.clusters import difference_interval, t_test
+from audit_lib.stats.two_sided import variance_of_sums
 
 __all__ = ["METHOD", "UnitSums", "paired_difference"]
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from audit_lib.errors import UndefinedMetricError
 from audit_lib.metrics.random_pools import expected_shares
-from audit_lib.stats.clusters import TwoSidedVariance
+from audit_lib.stats.two_sided import TwoSidedVariance
 
 __all__ = ["DrawnShares", "random_rounds_gap", "random_rounds_variance"]
 

@@ -16,7 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 from audit_lib.errors import InputError, UndefinedMetricError
 from audit_lib.results import Interval, TestResult
 from audit_lib.stats._checks import bisect, both_or_neither, finite_values, t_quantile, z_quantile
-from audit_lib.stats.clusters import TwoSidedVariance, t_test, two_sided_variance
+from audit_lib.stats.clusters import t_test
+from audit_lib.stats.two_sided import TwoSidedVariance, two_sided_variance
 
 __all__ = ["index_interval", "index_test", "placements", "rank_index_interval"]
 
@@ -169,7 +170,7 @@ def index_interval(
 
     Examples
     --------
-    >>> from audit_lib.stats.clusters import two_sided_variance
+    >>> from audit_lib.stats.two_sided import two_sided_variance
     >>> interval = index_interval(0.5, two_sided_variance([-0.1, 0.1], [0.1, -0.1]), 0.95)
     >>> round(interval.low, 3), round(interval.high, 3)
     (-0.985, 0.985)
@@ -210,7 +211,7 @@ def index_test(
 
     Examples
     --------
-    >>> from audit_lib.stats.clusters import two_sided_variance
+    >>> from audit_lib.stats.two_sided import two_sided_variance
     >>> test = index_test(0.8, two_sided_variance([-0.1, 0.1] * 8, [0.1, -0.1] * 8))
     >>> round(test.statistic, 3), round(test.p_value, 3)
     (0.38, 0.707)

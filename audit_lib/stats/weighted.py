@@ -12,7 +12,8 @@ from audit_lib.errors import UndefinedMetricError
 from audit_lib.results import Interval
 from audit_lib.stats._checks import finite_values, t_quantile
 from audit_lib.stats.cluster_worth import variance_of_one
-from audit_lib.stats.clusters import TwoSidedVariance, difference_interval
+from audit_lib.stats.clusters import difference_interval
+from audit_lib.stats.two_sided import TwoSidedVariance
 
 __all__ = ["kish_effective_size", "linearised_mean", "log_ratio_interval", "logit_rate_interval"]
 

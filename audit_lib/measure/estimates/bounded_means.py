@@ -19,8 +19,9 @@ from audit_lib.measure.sides import Side
 from audit_lib.results import Interval, TestResult, Undefined
 from audit_lib.stats.cluster_worth import variance_of_one
 from audit_lib.stats.clustered_rates import ClusteredRates
-from audit_lib.stats.clusters import cluster_interval, cluster_sums
+from audit_lib.stats.clusters import cluster_interval
 from audit_lib.stats.effective_wilson import flat_limit
+from audit_lib.stats.two_sided import cluster_sums
 
 MeanBounds = tuple[float, float]
 CLIPPED = "interval_clipped"

@@ -13,7 +13,8 @@ from audit_lib.errors import UndefinedMetricError
 from audit_lib.measure.rows.scored import compact
 from audit_lib.results import Interval, TestResult, Undefined
 from audit_lib.stats.cluster_worth import variance_of_one
-from audit_lib.stats.clusters import cluster_interval, cluster_sums, t_test
+from audit_lib.stats.clusters import cluster_interval, t_test
+from audit_lib.stats.two_sided import cluster_sums
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,7 +21,8 @@ from audit_lib.measure.rows.scored import Floats, Rows, compact
 from audit_lib.measure.sides import ClusterUnit, Side, Variable
 from audit_lib.results import Estimate, Interval, MissingOutcomes, Undefined
 from audit_lib.spec import AuditSpec
-from audit_lib.stats.clusters import difference_interval, variance_of_sums
+from audit_lib.stats.clusters import difference_interval
+from audit_lib.stats.two_sided import variance_of_sums
 
 EventShare = Callable[[NDArray[np.int8]], Floats]
 """From true outcomes to what each row counts in a rate, NaN where it is not one of its people."""

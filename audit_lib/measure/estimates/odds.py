@@ -21,9 +21,10 @@ from audit_lib.measure.sides import Side, Variable
 from audit_lib.metrics.error_rates import average_odds_gap, equalised_odds_gap
 from audit_lib.results import Estimate, Interval, Undefined
 from audit_lib.spec import AuditSpec
-from audit_lib.stats.clusters import difference_interval, t_test, variance_of_sums
+from audit_lib.stats.clusters import difference_interval, t_test
 from audit_lib.stats.distances import ErrorDraws
 from audit_lib.stats.largest_gap import largest_gap_errors
+from audit_lib.stats.two_sided import variance_of_sums
 
 _FLAT = "all people of a rate are decided alike: no spread to estimate"
 

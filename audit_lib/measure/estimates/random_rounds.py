@@ -17,8 +17,9 @@ from audit_lib.measure.rows.scored import Rows
 from audit_lib.measure.sides import Side, Variable, score_unit
 from audit_lib.results import Estimate, Undefined
 from audit_lib.spec import AuditSpec
-from audit_lib.stats.clusters import TwoSidedVariance, difference_interval, t_test
+from audit_lib.stats.clusters import difference_interval, t_test
 from audit_lib.stats.random_rounds import DrawnShares, random_rounds_gap, random_rounds_variance
+from audit_lib.stats.two_sided import TwoSidedVariance
 
 _VARIANCE: Final = "jackknife of candidates, and variance of the draw"
 _FEWEST: Final = 5

@@ -15,7 +15,8 @@ from audit_lib.measure.sides import Side, Variable
 from audit_lib.results import Estimate, Interval, Undefined, Weighted, WeightedRate
 from audit_lib.spec import AuditSpec
 from audit_lib.stats.cells import pair_reason
-from audit_lib.stats.clusters import difference_interval, t_test, variance_of_sums
+from audit_lib.stats.clusters import difference_interval, t_test
+from audit_lib.stats.two_sided import variance_of_sums
 from audit_lib.stats.weighted import (
     kish_effective_size,
     linearised_mean,

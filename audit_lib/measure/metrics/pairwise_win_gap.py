@@ -16,8 +16,9 @@ from audit_lib.metrics.pairwise import pairwise_win_gap
 from audit_lib.policies import Policy
 from audit_lib.results import Interval, TestResult, Undefined
 from audit_lib.spec import AuditSpec
-from audit_lib.stats.clusters import TwoSidedVariance, require_variance, t_test
+from audit_lib.stats.clusters import require_variance, t_test
 from audit_lib.stats.effective_wilson import flat_limit
+from audit_lib.stats.two_sided import TwoSidedVariance
 from audit_lib.stats.win_gaps import win_gap_interval
 
 _METHOD = "consistent wins of the group less the reference's, over their pairs; clustered by round"

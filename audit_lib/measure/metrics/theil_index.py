@@ -19,9 +19,9 @@ from audit_lib.policies import Policy
 from audit_lib.results import Estimate, Interval, TestResult, Undefined
 from audit_lib.seeds import derive_seed
 from audit_lib.spec import AuditSpec
-from audit_lib.stats.clusters import cluster_sums
 from audit_lib.stats.distances import distance_interval, distance_test
 from audit_lib.stats.group_shares import group_share_errors
+from audit_lib.stats.two_sided import cluster_sums
 
 
 @metric(

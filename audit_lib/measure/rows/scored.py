@@ -8,7 +8,7 @@ one machine and 64 shards give the same arrays, and so the same floats.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -96,6 +96,8 @@ class Rows:
     pairs: PairAnswers | None = None
     weights: Floats | None = None
     varied: Varied | None = None
+    _found: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """What was computed of these rows already."""
 
     def __len__(self) -> int:
         return int(self.score.size)
@@ -121,8 +123,21 @@ class Rows:
         """Code of each row's round; -1 for none."""
         return self.columns["round_id"].codes
 
+    def units(self, unit: str) -> tuple[Codes, int]:
+        """Number the applications or rounds of the rows from 0, and count them; rows without a round are one more."""
+        if unit not in self._found:
+            self._found[unit] = numbered(self.round if unit == "round" else self.application)
+        found: tuple[Codes, int] = self._found[unit]
+        return found
+
     def profiles(self) -> list[tuple[dict[str, str | None], slice]]:
         """Return the levels of each profile (None: unknown), and where its rows are."""
+        if "profiles" not in self._found:
+            self._found["profiles"] = self._profiles()
+        found: list[tuple[dict[str, str | None], slice]] = self._found["profiles"]
+        return found
+
+    def _profiles(self) -> list[tuple[dict[str, str | None], slice]]:
         sizes = [len(levels) + 1 for levels in self.attributes.values()]
         # Of the profiles' own type: another one would make numpy convert all rows.
         ends = np.searchsorted(self.profile, np.arange(int(np.prod(sizes)) + 1, dtype=self.profile.dtype))
@@ -247,10 +262,27 @@ def compact(codes: NDArray[Any]) -> tuple[Codes, int]:
         return codes.astype(np.int32), 0
     occurs = np.zeros(int(codes.max()) + 2, dtype=bool)
     occurs[codes] = True  # -1 marks the last one
+    if codes.dtype == np.int32 and occurs[:-1].all():
+        return codes, occurs.size - 1  # as they are
     number = np.cumsum(occurs, dtype=np.int32) - np.int32(1)
     count = int(number[-2]) + 1 if occurs.size > 1 else 0
     number[-1] = -1
     return number[codes], count
+
+
+def numbered(codes: Codes) -> tuple[Codes, int]:
+    """Number the codes that occur from 0 in their order, and count them; rows of -1 are one more, the last.
+
+    Examples
+    --------
+    >>> codes, count = numbered(np.array([7, -1, 3, 7]))
+    >>> codes.tolist(), count
+    ([1, 2, 0, 1], 3)
+    """
+    found, count = compact(codes)
+    if codes.size and codes.min() < 0:
+        return np.where(found < 0, np.int32(count), found), count + 1
+    return found, count
 
 
 def strata(rows: Rows, names: Sequence[str]) -> Iterator[Rows]:
