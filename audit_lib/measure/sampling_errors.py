@@ -12,13 +12,14 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from audit_lib.documents.metrics import SamplingError
+from audit_lib.measure.rows.in_order import SortedIds
 from audit_lib.measure.rows.scored import Rows, strata
 from audit_lib.records import SAMPLING_ERROR
 from audit_lib.run import Run
 
 
 def sampling_errors(
-    run: Run, shards: Sequence[int], rows: Rows, ids: pa.ChunkedArray
+    run: Run, shards: Sequence[int], rows: Rows, ids: SortedIds
 ) -> tuple[SamplingError, ...] | None:
     """Return the uncertainty of the scores of each group, of the spec's first strata; None where none was sampled.
 
@@ -27,7 +28,7 @@ def sampling_errors(
     run : Run
     shards : sequence of int
         The complete ones.
-    rows, ids : Rows, ChunkedArray of str
+    rows, ids : Rows, SortedIds
         As `load_rows` gives them.
     """
     tables = [
@@ -38,7 +39,7 @@ def sampling_errors(
     if not tables:
         return None
     table = pa.concat_tables(tables)
-    place = pc.index_in(table["variant_id"], value_set=ids)
+    place = pc.index_in(table["variant_id"], value_set=ids.whole().combine_chunks())
     table, place = table.filter(pc.is_valid(place)), pc.drop_null(place).to_numpy()
     error, draws = np.full(len(ids), np.nan), np.zeros(len(ids), dtype=np.int64)
     error[place], draws[place] = table["sampling_standard_error"].to_numpy(), table["draws"].to_numpy()

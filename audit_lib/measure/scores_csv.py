@@ -6,8 +6,9 @@ One line an ordinary variant, in the order of their ids; docs/reference/scores-c
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from audit_lib.documents.statuses import STATUSES
 from audit_lib.large_file import Content, Sink
 from audit_lib.measure.rows.coded import Coded
+from audit_lib.measure.rows.in_order import SortedIds
 from audit_lib.measure.rows.scored import Rows
 from audit_lib.records import SHOWN_NAME
 
@@ -33,19 +35,52 @@ _BEGINS: Final = np.isin(np.arange(256), [ord(one) for one in _FORMULA])
 _HOLDS: Final = np.isin(np.arange(256), [ord(one) for one in '",\r\n'])
 _FEW: Final = 1 << 16
 """Labels of a column that are written once, and not for each row."""
+_COMBINED: Final = 1 << 10
+"""Combinations of labels that are written once."""
 
 
-def scores_csv(rows: Rows, ids: pa.ChunkedArray) -> Content:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Few:
+    """Columns next to each other of which few values occur, as they are written: a value is looked up, not made."""
+
+    labels: Sequence[str]
+    codes: Callable[[_Part], NDArray[Any]]
+
+    def then(self, other: _Few) -> _Few:
+        """Return both, as one column."""
+        width = len(other.labels)
+        return _Few(
+            labels=[f"{one},{two}" for one in self.labels for two in other.labels],
+            codes=lambda part: self.codes(part).astype(np.int32) * width + other.codes(part),
+        )
+
+    def texts(self) -> Callable[[_Part], pa.Array]:
+        """Return what writes them."""
+        labels = pa.array(self.labels, pa.string())
+        return lambda part: labels.take(pa.array(self.codes(part)))
+
+
+class _Part(NamedTuple):
+    """Some rows, in the order in which they are written."""
+
+    ids: pa.Array
+    at: NDArray[np.int32]
+
+
+_Column = _Few | Callable[[_Part], pa.Array]
+
+
+def scores_csv(rows: Rows, ids: SortedIds) -> Content:
     """Return the rows as CSV: ids, groups, what a stratum may be split by, and what was scored and decided.
 
     Parameters
     ----------
     rows : Rows
         Of the whole audit.
-    ids : ChunkedArray of str
-        Ids of the variants, sorted.
+    ids : SortedIds
+        Ids of the variants.
     """
-    back = np.empty(len(rows), dtype=np.int64)
+    back = np.empty(len(rows), dtype=np.int32)
     back[rows.place] = np.arange(len(rows))
     others = sorted(rows.columns.keys() - {*_IDS, *rows.attributes, "model", "qualified", *_LEFT_OUT})
     coded = [*_IDS, *rows.attributes, "model", *others]
@@ -55,19 +90,18 @@ def scores_csv(rows: Rows, ids: pa.ChunkedArray) -> Content:
     names = [name if name in (*_IDS, "model") or name not in taken else f"source:{name}" for name in coded]
     header = ["variant_id", *names, "qualified", *weights, *_LAST]
     out.write((",".join(map(cell, header)) + "\n").encode())
-    labels = [_labels(rows.columns[name]) for name in coded]
-    for start in range(0, len(rows), _LINES):
-        part = back[start : start + _LINES]
-        columns = [
-            written(ids.slice(start, _LINES).combine_chunks()),
-            *(_of_rows(rows.columns[name], own, part) for name, own in zip(coded, labels, strict=True)),
-            *_numbers(rows, part),
-        ]
-        lines = pc.binary_join_element_wise(*columns, ",")
+    columns = _together(
+        [lambda part: written(part.ids), *(_of_labels(rows.columns[name]) for name in coded), *_numbers(rows)]
+    )
+    start = 0
+    for block in ids.blocks(_LINES):
+        part = _Part(ids=block, at=back[start : start + len(block)])
+        lines = pc.binary_join_element_wise(*(column(part) for column in columns), ",")
         # The texts of an array lie one after another in one buffer.
         _, offsets, texts = lines.buffers()
         first, last = np.frombuffer(offsets, np.int32)[[lines.offset, lines.offset + len(lines)]].tolist()
         out.write(memoryview(texts)[first:last])
+        start += len(block)
     return out.content()
 
 
@@ -132,32 +166,58 @@ def float_texts(values: NDArray[np.float64]) -> pa.Array:
     return pc.replace_with_mask(found, pa.array(~same), pa.array(texts, pa.string()).take(pa.array(place)))
 
 
-def _labels(column: Coded) -> pa.Array | None:
-    """Return the labels of a column as they are written, and at the end what stands for none; None of too many."""
-    if len(column.dictionary) > _FEW:
-        return None
-    return pa.array([*map(cell, column.dictionary.to_pylist()), ""], pa.string())
+def _together(columns: Iterable[_Column]) -> list[Callable[[_Part], pa.Array]]:
+    """Return what writes each column; those next to each other are one where few combinations are possible."""
+    joined: list[_Column] = []
+    for column in columns:
+        last = joined[-1] if joined else None
+        if (
+            isinstance(last, _Few)
+            and isinstance(column, _Few)
+            and len(last.labels) * len(column.labels) <= _COMBINED
+        ):
+            joined[-1] = last.then(column)
+        else:
+            joined.append(column)
+    return [column.texts() if isinstance(column, _Few) else column for column in joined]
 
 
-def _of_rows(column: Coded, labels: pa.Array | None, part: NDArray[np.int64]) -> pa.Array:
-    codes = column.codes[part]
-    if labels is None:
+def _of_labels(column: Coded) -> _Column:
+    if len(column.dictionary) <= _FEW:
+        return _few([*map(cell, column.dictionary.to_pylist()), ""], column.codes)
+
+    def texts(part: _Part) -> pa.Array:
+        codes = column.codes[part.at]
         return written(column.dictionary.take(pa.array(codes, mask=codes < 0)))
-    return _picked(labels, codes)
+
+    return texts
 
 
-def _picked(labels: pa.Array, codes: NDArray[Any]) -> pa.Array:
-    """Return the label of each code; the last one for a code below 0."""
-    return labels.take(pa.array(np.where(codes < 0, len(labels) - 1, codes)))
+def _few(labels: Sequence[str], codes: NDArray[Any]) -> _Few:
+    """Take labels and the codes of all rows; the last label is that of a code below 0."""
+
+    def of(part: _Part) -> NDArray[Any]:
+        own = codes[part.at]
+        return np.where(own < 0, len(labels) - 1, own)
+
+    return _Few(labels=labels, codes=of)
 
 
-def _numbers(rows: Rows, part: NDArray[np.int64]) -> Iterator[pa.Array]:
-    decisions = rows.decisions.take(part)
-    yield _picked(pa.array(["no", "yes", ""]), rows.qualified[part])
-    if rows.weights is not None:
-        yield pa.array(list(map(repr, rows.weights[part].tolist())), pa.string())
-    yield _picked(pa.array([*STATUSES, ""]), rows.status[part])
-    yield float_texts(rows.score[part])
-    yield pc.cast(pa.array(decisions.rank, mask=decisions.rank == 0), pa.string()).fill_null("")
-    yield _picked(pa.array(["0", "1", ""]), decisions.selected)
-    yield _picked(pa.array(["0\n", "1\n", "\n"]), decisions.tied_at_cutoff.astype(np.int8))
+def _numbers(rows: Rows) -> Iterator[_Column]:
+    decisions, weights = rows.decisions, rows.weights
+    yield _few(["no", "yes", ""], rows.qualified)
+    if weights is not None:
+        yield lambda part: pa.array(list(map(repr, weights[part.at].tolist())), pa.string())
+    yield _few([*STATUSES, ""], rows.status)
+    yield lambda part: float_texts(rows.score[part.at])
+    highest = int(decisions.rank.max(initial=0))
+    if highest <= _COMBINED:
+        yield _few(["", *map(str, range(1, highest + 1))], decisions.rank)
+    else:
+        yield lambda part: _ranks(decisions.rank[part.at])
+    yield _few(["0", "1", ""], decisions.selected)
+    yield _few(["0\n", "1\n"], decisions.tied_at_cutoff.astype(np.int8))
+
+
+def _ranks(rank: NDArray[np.int32]) -> pa.Array:
+    return pc.cast(pa.array(rank, mask=rank == 0), pa.string()).fill_null("")

@@ -34,7 +34,8 @@ from audit_lib.measure.metric import METRICS, Measured, record_of
 from audit_lib.measure.multiplicity import Hypotheses, adjust
 from audit_lib.measure.questions import SortedLevels, with_verdicts
 from audit_lib.measure.rows.group_pairs import pair_table
-from audit_lib.measure.rows.load import load_rows, variant_ids
+from audit_lib.measure.rows.in_order import SortedIds
+from audit_lib.measure.rows.load import load_rows
 from audit_lib.measure.rows.scored import Rows, strata
 from audit_lib.measure.rows.split_columns import attributed
 from audit_lib.measure.sampling_errors import sampling_errors
@@ -95,11 +96,10 @@ def measure(run: Run) -> StageOutput:
         ``metrics.json``, ``decisions.parquet``, and ``scores.csv``, the same rows for people without Parquet.
     """
     spec, policy = run.spec, policy_of(run.spec)
-    rows = load_rows(run, scored_shards(run))[0]
+    rows, ids = load_rows(run, scored_shards(run))
     answered = int(_answered(rows).sum())
     check_invoked(policy, spec, answered=answered, total=len(rows), attributed=attributed(run))
     measured = measure_rows(rows, spec, policy)
-    ids = variant_ids(run)  # which nothing else needs, and many long texts
     document = replace(
         measured,
         demographics=_demographics(run),
@@ -280,18 +280,19 @@ def _demographics(run: Run) -> Demographics | None:
     return Demographics(**{one.name: getattr(found, one.name) for one in fields(Demographics)})
 
 
-def _decisions(rows: Rows, ids: pa.ChunkedArray) -> Content:
+def _decisions(rows: Rows, ids: SortedIds) -> Content:
     """Write the decisions in the order of the variants."""
-    back = np.empty(len(rows), dtype=np.int64)
+    back = np.empty(len(rows), dtype=np.int32)
     back[rows.place] = np.arange(len(rows))
     rounds = rows.columns["round_id"]
     with ParquetSink(_DECISIONS) as sink:
-        for start in range(0, max(len(rows), 1), _WRITTEN):
+        blocks = iter(ids.blocks(_WRITTEN)) if len(rows) else iter([pa.array([], pa.string())])
+        for start, block in zip(range(0, max(len(rows), 1), _WRITTEN), blocks, strict=True):
             part = back[start : start + _WRITTEN]
             decisions, score, codes = rows.decisions.take(part), rows.score[part], rounds.codes[part]
             table = pa.table(
                 {
-                    "variant_id": ids.slice(start, _WRITTEN),
+                    "variant_id": block,
                     "round_id": rounds.dictionary.take(pa.array(codes, mask=codes < 0)),
                     "score": pa.array(score, mask=np.isnan(score)),
                     "rank": pa.array(decisions.rank, mask=decisions.rank == 0),

@@ -16,7 +16,7 @@ from audit_lib.documents.statuses import STATUSES
 from audit_lib.errors import EvidenceError
 from audit_lib.measure.rows import in_order
 from audit_lib.measure.rows.answers import SCORE_COLUMNS, Answers
-from audit_lib.measure.rows.in_order import ShardScores
+from audit_lib.measure.rows.in_order import ShardScores, SortedIds
 from audit_lib.records import parquet_source, write_table
 
 TYPES = {
@@ -59,7 +59,9 @@ def test_any_cut_places_each_answer_at_its_variant(
             value = score if status == "ok" else None
             row = {"variant_id": variant, "repeat": repeat, "model": model, "score": value, "status": status}
             rows[data.draw(st.integers(0, shards - 1))].append(row)
-    found = Answers.gather([shard(table(own)) for own in rows], pa.chunked_array([pa.array(ids)]))
+    found = Answers.gather(
+        [shard(table(own)) for own in rows], SortedIds.of_array(pa.chunked_array([pa.array(ids)]))
+    )
     asked_again = any(len(own) > 1 for own in answers)
     assert (found.repeats is not None) == (found.within is not None) == asked_again
     for at, own in enumerate(answers):
@@ -78,10 +80,15 @@ def test_any_cut_places_each_answer_at_its_variant(
 def test_rows_of_no_variant_and_rows_out_of_order_are_refused() -> None:
     one = {"repeat": 0, "model": "a", "score": 0.5, "status": "ok"}
     rows = table([{"variant_id": f"v{number}", **one} for number in range(9)])
-    ids = rows["variant_id"]
-    for there in (ids.slice(0, 7), ids.slice(2), pa.chunked_array([ids.slice(0, 3), ids.slice(5)])):
+    own = rows["variant_id"]
+    ids = SortedIds.of_array(own)
+    for there in (
+        own.slice(0, 7),
+        own.slice(2),
+        pa.chunked_array([*own.slice(0, 3).chunks, *own.slice(5).chunks]),
+    ):
         with pytest.raises(EvidenceError, match="variants that were never made"):
-            Answers.gather([of_file(rows)], there)
+            Answers.gather([of_file(rows)], SortedIds.of_array(there))
     turned = rows.take(list(reversed(range(9))))
     with pytest.raises(EvidenceError, match="not in the order of their variants"):
         Answers.gather([of_file(turned)], ids)

@@ -79,7 +79,7 @@ class ShownNames:
     def __init__(self, rows: Rows, regressed: Regressed) -> None:
         self.regressed = regressed
         self.codes = rows.columns[SHOWN_NAME].codes[regressed.rows]
-        self.cells = rows.profile[regressed.rows]
+        self.cells = rows.profile[regressed.rows].astype(np.int32)
 
     @cached_property
     def design(self) -> NameDesign:

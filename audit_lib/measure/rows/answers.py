@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from audit_lib.documents.statuses import ANSWERED, STATUSES
 from audit_lib.errors import EvidenceError
 from audit_lib.measure.rows.coded import Coded
-from audit_lib.measure.rows.in_order import ShardScores, in_blocks
+from audit_lib.measure.rows.in_order import ShardScores, SortedIds, in_blocks
 
 Floats = NDArray[np.float64]
 
@@ -57,15 +57,14 @@ class Answers:
     within: NDArray[np.float64] | None
 
     @classmethod
-    def gather(cls, shards: Iterable[ShardScores], variant_ids: pa.ChunkedArray) -> Answers:
+    def gather(cls, shards: Iterable[ShardScores], variant_ids: SortedIds) -> Answers:
         """Merge the score rows of shards, and place them at their variants.
 
         Parameters
         ----------
         shards : iterable of ShardScores
             In any order.
-        variant_ids : ChunkedArray of str
-            Sorted.
+        variant_ids : SortedIds
 
         Raises
         ------
@@ -99,7 +98,7 @@ class Answers:
         )
 
     @classmethod
-    def _of_block(cls, scores: pa.Table, variant_ids: pa.ChunkedArray) -> Answers:
+    def _of_block(cls, scores: pa.Table, variant_ids: pa.Array) -> Answers:
         """Place score rows at some variants, whose ids are sorted."""
         n = len(variant_ids)
         order, place = _placed(scores["variant_id"], variant_ids)
@@ -233,10 +232,10 @@ def flags(column: pa.ChunkedArray) -> NDArray[np.int8]:
     return np.asarray(column.cast(pa.int8()).fill_null(-1).to_numpy(), dtype=np.int8)
 
 
-def _placed(ids: pa.ChunkedArray, variant_ids: pa.ChunkedArray) -> tuple[NDArray[Any], NDArray[Any]]:
+def _placed(ids: pa.ChunkedArray, variant_ids: pa.Array) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the rows in the order of their ids, and the place of each among the variants."""
     order = pc.sort_indices(ids)
-    if len(ids) == len(variant_ids) and ids.take(order).equals(variant_ids):
+    if len(ids) == len(variant_ids) and ids.take(order).equals(pa.chunked_array([variant_ids])):
         return order.to_numpy(), np.arange(len(ids))
     # Not one row a variant: look each up.
     found = pc.index_in(ids, value_set=variant_ids)

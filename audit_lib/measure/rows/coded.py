@@ -38,8 +38,9 @@ class Coded:
         ([1, -1, 0, 1], ('a', 'b'))
         """
         if not pa.types.is_dictionary(column.type):
-            # In one piece where it fits: otherwise each piece brings the whole dictionary along.
-            column = pa.chunked_array([column.combine_chunks()], pa.string()).dictionary_encode()
+            # Each piece by itself: together, each would bring the whole dictionary along.
+            pieces = [piece.dictionary_encode() for piece in column.chunks]
+            column = pa.chunked_array(pieces, pa.dictionary(pa.int32(), pa.string()))
         encoded = column.unify_dictionaries().combine_chunks()
         indices = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32, copy=False)
         # Only labels that occur: a shard's dictionary may hold more. Sorted by bytes, which is by code point.

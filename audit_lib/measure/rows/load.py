@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -18,7 +19,7 @@ from audit_lib.measure.rows.answers import SCORE_COLUMNS, Answers, flags, modal
 from audit_lib.measure.rows.coded import Coded
 from audit_lib.measure.rows.decision import decide
 from audit_lib.measure.rows.drawn_rounds import DrawnRounds
-from audit_lib.measure.rows.in_order import ShardScores
+from audit_lib.measure.rows.in_order import ShardScores, SortedIds, UnsortedError
 from audit_lib.measure.rows.load_texts import load_texts
 from audit_lib.measure.rows.pair_answers import PairAnswers
 from audit_lib.measure.rows.pools import Pools
@@ -45,7 +46,7 @@ def load_rows(
     shards: Sequence[int],
     decision: Decision | None = None,
     reading: PromptTemplate | None = None,
-) -> tuple[Rows, pa.ChunkedArray]:
+) -> tuple[Rows, SortedIds]:
     """Read variants and all shards' scores, and decide who is selected.
 
     By the spec's rule, or by `decision`; with the scores as they are, or those that the kept texts have when they are
@@ -53,27 +54,35 @@ def load_rows(
 
     Returns
     -------
-    Rows, ChunkedArray of str
-        The rows, and the variant ids, sorted.
+    Rows, SortedIds
+        The rows, and the variant ids.
     """
     if not shards:
         raise EvidenceError(f"{run.uri}: no shard of scores")
     spec = run.spec if decision is None else run.spec.model_copy(update={"decision": decision})
-    scores: Iterable[pa.Table | ShardScores] = _files(run, shards)
+    prompt = None
     if reading is not None:
         check_rereadable(run, reading)
         prompt = asked_as(spec, reading)
         spec = spec.model_copy(update={"prompt": prompt})
-        scores = (reread(table, prompt) for table in _tables(run, shards, ("text", "detail")))
-    rows, ids = split_rows(_variants(run, shards), scores, spec)
+
+    def scores() -> Iterator[pa.Table | ShardScores]:
+        if prompt is None:
+            return _files(run, shards)
+        return (reread(table, prompt) for table in _tables(run, shards, ("text", "detail")))
+
+    try:
+        rows, ids = _streamed(run, shards, scores(), spec)
+    except UnsortedError:
+        rows, ids = split_rows(_variants(run, shards), scores(), spec)
     if rows.varied is not None:
         kept = ("variant_id", COLUMN, "prompt_id", "edits")
         source = run.stage("variants").parquet("variants.parquet")
         rows = replace(rows, varied=twins(rows, rows.varied, _read(source, kept, (COLUMN,))))
     if run.spec.task in UNDECIDED:
-        rows = replace(rows, texts=load_texts(run, shards, rows, ids))
+        rows = replace(rows, texts=load_texts(run, shards, rows, ids.whole()))
     if run.spec.task == "pairwise":
-        rows = replace(rows, pairs=PairAnswers.load(run, shards, ids))
+        rows = replace(rows, pairs=PairAnswers.load(run, shards, ids.whole()))
     return rows, ids
 
 
@@ -106,15 +115,35 @@ def load_part(
     return split_rows(variants, tables, spec)[0]
 
 
+def _streamed(
+    run: Run, shards: Sequence[int], scores: Iterable[pa.Table | ShardScores], spec: AuditSpec
+) -> tuple[Rows, SortedIds]:
+    """Make the rows without holding the ids of all variants, where their texts are needed for nothing else.
+
+    Raises
+    ------
+    UnsortedError
+        If the variants are not in the order of their ids.
+    """
+    source = run.stage("variants").parquet("variants.parquet")
+    if COLUMN in pq.read_schema(source).names or spec.decision.classes:
+        return split_rows(_variants(run, shards), scores, spec)
+    table = _variants(run, shards, without=("variant_id",))
+    ids = SortedIds.of_file(lambda: run.stage("variants").parquet("variants.parquet", large=0), len(table))
+    known = _Known.of(table, spec, ids)
+    del table
+    return _arranged(known, scores, spec), ids
+
+
 def split_rows(
     variants: pa.Table, shards: Iterable[pa.Table | ShardScores], spec: AuditSpec
-) -> tuple[Rows, pa.ChunkedArray]:
+) -> tuple[Rows, SortedIds]:
     """Make the ordinary rows as `make_rows` does, and beside them, as `Rows.varied`, all others."""
     usual = ordinary(variants)
     if pc.all(usual).as_py() is not False:
         known = _Known.of(variants.select([name for name in variants.column_names if name != COLUMN]), spec)
         del variants
-        return _arranged(known, shards, spec)
+        return _arranged(known, shards, spec), known.ids
     tables = [one.table() if isinstance(one, ShardScores) else one for one in shards]
     found = []
     for mask in (usual, pc.invert(usual)):
@@ -130,10 +159,11 @@ def split_rows(
     alone = spec.measure.model_copy(update={"random_rounds": None})
     undecided = spec.model_copy(update={"decision": Decision(rule="none"), "measure": alone})
     varied = make_rows(others, their, undecided)[0]
-    return replace(rows, varied=Varied(rows=varied, twin=np.full(len(varied), np.nan))), ids
+    varied_rows = Varied(rows=varied, twin=np.full(len(varied), np.nan))
+    return replace(rows, varied=varied_rows), SortedIds.of_array(ids)
 
 
-def _variants(run: Run, shards: Sequence[int]) -> pa.Table:
+def _variants(run: Run, shards: Sequence[int], without: tuple[str, ...] = ()) -> pa.Table:
     axes = run.spec.groups.axes
     source = run.stage("variants").parquet("variants.parquet")
     extra: tuple[str, ...] = (COLUMN,) if COLUMN in pq.read_schema(source).names else ()
@@ -141,19 +171,14 @@ def _variants(run: Run, shards: Sequence[int]) -> pa.Table:
         extra += (SHOWN_NAME,)
     prompts = (PROMPT,) if "decision_flip_share" in run.spec.measure.metrics else ()
     columns = (*_VARIANT_COLUMNS, *extra, *prompts, *axes)
-    held = [name for name in columns if name not in _CLUSTERS]
+    held = [name for name in columns if name not in (*_CLUSTERS, *without)]
+    # One after another: their texts are long, and codes are enough.
+    clusters = {name: Coded.encode(_read(source, (name,), ())[name]).as_arrow() for name in _CLUSTERS}
+    pa.default_memory_pool().release_unused()
     table = _read(source, held, ("position", *extra, *axes))
-    for name in _CLUSTERS:  # one after another: their texts are long, and codes are enough
-        table = table.append_column(name, Coded.encode(_read(source, (name,), ())[name]).as_arrow())
+    for name, codes in clusters.items():
+        table = table.append_column(name, codes)
     return with_further(run, table, shards)
-
-
-def variant_ids(run: Run) -> pa.ChunkedArray:
-    """Return the ids of the ordinary variants, sorted, as `load_rows` does."""
-    source = run.stage("variants").parquet("variants.parquet")
-    columns = ["variant_id", *([COLUMN] if COLUMN in pq.read_schema(source).names else [])]
-    table = _read(source, columns, columns[1:])
-    return table.filter(ordinary(table)).sort_by("variant_id")["variant_id"]
 
 
 def _tables(run: Run, shards: Sequence[int], more: tuple[str, ...] = ()) -> Iterator[pa.Table]:
@@ -194,40 +219,41 @@ def make_rows(
     InputError
         If the decision rule lacks what it needs.
     """
-    return _arranged(_Known.of(variants, spec), shards, spec)
+    known = _Known.of(variants, spec)
+    return _arranged(known, shards, spec), known.ids.whole()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Known:
     """What the table of variants says of each, in the order of their ids."""
 
-    ids: pa.ChunkedArray
+    ids: SortedIds
     columns: dict[str, Coded]
     recorded: NDArray[np.int8]
     qualified: NDArray[np.int8]
     weights: Floats | None
 
     @classmethod
-    def of(cls, variants: pa.Table, spec: AuditSpec) -> _Known:
-        ids = variants["variant_id"]
-        if not pc.all(pc.less(ids.slice(0, max(len(ids) - 1, 0)), ids.slice(1))).as_py():
-            variants = variants.sort_by("variant_id")
+    def of(cls, variants: pa.Table, spec: AuditSpec, sorted_ids: SortedIds | None = None) -> _Known:
+        """Take variants in any order, or without their ids, which are then known to be sorted."""
+        if sorted_ids is None:
             ids = variants["variant_id"]
+            if not pc.all(pc.less(ids.slice(0, max(len(ids) - 1, 0)), ids.slice(1))).as_py():
+                variants = variants.sort_by("variant_id")
+            sorted_ids = SortedIds.of_array(variants["variant_id"])
         names = ["application_id", "position", "round_id", *spec.groups.axes]
         names += [name for name in variants.column_names if name not in (*_VARIANT_COLUMNS, WEIGHT, *names)]
         columns = {name: Coded.encode(variants[name]) for name in names}
         recorded, qualified = flags(variants["recorded_selected"]), _qualified(variants, spec)
         weights = variants[WEIGHT].to_numpy() if WEIGHT in variants.column_names else None
-        return cls(ids=ids, columns=columns, recorded=recorded, qualified=qualified, weights=weights)
+        return cls(ids=sorted_ids, columns=columns, recorded=recorded, qualified=qualified, weights=weights)
 
 
-def _arranged(
-    known: _Known, shards: Iterable[pa.Table | ShardScores], spec: AuditSpec
-) -> tuple[Rows, pa.ChunkedArray]:
+def _arranged(known: _Known, shards: Iterable[pa.Table | ShardScores], spec: AuditSpec) -> Rows:
     """Join the scores, decide, and put the rows in order; no array is held as it was before."""
-    ids, columns, recorded, qualified = known.ids, known.columns, known.recorded, known.qualified
+    columns, recorded, qualified = known.columns, known.recorded, known.qualified
     answers = Answers.gather(
-        (one if isinstance(one, ShardScores) else ShardScores.of_table(one) for one in shards), ids
+        (one if isinstance(one, ShardScores) else ShardScores.of_table(one) for one in shards), known.ids
     )
     pa.default_memory_pool().release_unused()  # what reading took; arrays of the rows take its place
     columns["model"] = answers.model
@@ -261,27 +287,24 @@ def _arranged(
         columns[name] = columns[name].take(order)
     profile, score, rank, mass = profile[order], score[order], rank[order], mass[order]
     decisions, pools = decisions.take(order), pools.take(order)
-    return (
-        Rows(
-            levels={},
-            attributes=attributes,
-            columns=columns,
-            profile=profile,
-            place=order,
-            score=score,
-            rank=rank,
-            label_mass=mass,
-            status=status[order],
-            qualified=qualified[order],
-            decisions=decisions,
-            pools=pools,
-            repeats=None if repeats is None else repeats[order],
-            within=None if within is None else within[order],
-            decisions_only=decisions_only,
-            drawn=drawn,
-            weights=None if known.weights is None else known.weights[order],
-        ),
-        ids,
+    return Rows(
+        levels={},
+        attributes=attributes,
+        columns=columns,
+        profile=profile,
+        place=order.astype(np.int32) if order.size < 2**31 else order,
+        score=score,
+        rank=rank,
+        label_mass=mass,
+        status=status[order],
+        qualified=qualified[order],
+        decisions=decisions,
+        pools=pools,
+        repeats=None if repeats is None else repeats[order],
+        within=None if within is None else within[order],
+        decisions_only=decisions_only,
+        drawn=drawn,
+        weights=None if known.weights is None else known.weights[order],
     )
 
 
@@ -307,13 +330,15 @@ def _qualified(variants: pa.Table, spec: AuditSpec) -> NDArray[np.int8]:
     return np.where((qualified < 0) & known, positive, qualified).astype(np.int8)
 
 
-def _profile(columns: Mapping[str, Coded], attributes: Mapping[str, tuple[str, ...]]) -> Codes:
-    profile = np.zeros(columns["application_id"].codes.size, dtype=np.int32)
+def _profile(columns: Mapping[str, Coded], attributes: Mapping[str, tuple[str, ...]]) -> NDArray[Any]:
+    highest = math.prod(len(levels) + 1 for levels in attributes.values())
+    kind = np.min_scalar_type(-highest - 1)  # with room for the number after the last
+    profile = np.zeros(columns["application_id"].codes.size, dtype=kind)
     for axis, levels in attributes.items():
         places = {level: number for number, level in enumerate(levels)}
         recode = [places.get(label, len(levels)) for label in columns[axis].labels]
         profile *= len(levels) + 1
-        profile += np.array([*recode, len(levels)], dtype=np.int32)[columns[axis].codes]
+        profile += np.array([*recode, len(levels)], dtype=kind)[columns[axis].codes]
     return profile
 
 
@@ -331,4 +356,4 @@ def _ranked(score: Floats) -> tuple[NDArray[np.int64], Codes]:
 
 def _read(source: pa.NativeFile, columns: Sequence[str], labels: Sequence[str]) -> pa.Table:
     """Read columns of a Parquet table, those of few labels as codes."""
-    return pq.read_table(source, columns=list(columns), read_dictionary=list(labels))
+    return pq.ParquetFile(source, read_dictionary=list(labels)).read(columns=list(columns))

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from audit_lib.metrics.selection import fractional_shares
 from audit_lib.metrics.standing import pool_standing
+
+_SMALL: Final = 180
+"""Candidates of a round below which products fit into two bytes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,20 +21,20 @@ class Pools:
 
     Parameters
     ----------
-    above : ndarray of int32
+    above : ndarray of int
         Candidates of the round with a strictly higher score.
-    tied : ndarray of int32
+    tied : ndarray of int
         Candidates of the round with the same score, the row itself included.
-    size : ndarray of int32
+    size : ndarray of int
         Candidates of the round with a score, or whose first place alone is known.
-    places : ndarray of int32
+    places : ndarray of int
         How many of the round's places are known, from the first on: all that have a score, or 1.
     """
 
-    above: NDArray[np.int32]
-    tied: NDArray[np.int32]
-    size: NDArray[np.int32]
-    places: NDArray[np.int32]
+    above: NDArray[np.signedinteger[Any]]
+    tied: NDArray[np.signedinteger[Any]]
+    size: NDArray[np.signedinteger[Any]]
+    places: NDArray[np.signedinteger[Any]]
 
     @classmethod
     def of(cls, score: NDArray[np.float64], rounds: NDArray[Any]) -> Pools:
@@ -58,6 +61,9 @@ class Pools:
             own = rounds[rows]
             above[rows], tied[rows] = pool_standing(score[rows], own)
             size[rows] = np.bincount(own)[own]
+        # Room for sums and products of two of them; an audit's rounds are small.
+        kind = np.int16 if size.max(initial=0) < _SMALL else np.int32
+        above, tied, size = (part.astype(kind, copy=False) for part in (above, tied, size))
         return cls(above=above, tied=tied, size=size, places=size)
 
     def with_firsts(self, first: NDArray[Any], rounds: NDArray[Any]) -> Pools:
@@ -97,5 +103,6 @@ class Pools:
 
     def take(self, index: NDArray[Any]) -> Pools:
         """Return the standing of some of the rows."""
-        kept = (part[index] for part in (self.above, self.tied, self.size, self.places))
-        return Pools(**dict(zip(("above", "tied", "size", "places"), kept, strict=True)))
+        size = self.size[index]
+        places = size if self.places is self.size else self.places[index]
+        return Pools(above=self.above[index], tied=self.tied[index], size=size, places=places)

@@ -41,7 +41,7 @@ class Rows:
     columns : mapping of str to Coded
         Attributes, ``position``, ``model``, ``application_id``, ``round_id``; where the spec splits by them,
         ``qualified`` and fields of the source.
-    profile : ndarray of int32
+    profile : ndarray of int
         Levels of all attributes as one number, unknown ones included; never decreasing.
     place : ndarray of int
         Where each row stands in the sorted table of variants.
@@ -79,7 +79,7 @@ class Rows:
     levels: Mapping[str, str]
     attributes: Mapping[str, tuple[str, ...]]
     columns: Mapping[str, Coded]
-    profile: Codes
+    profile: NDArray[Any]
     place: NDArray[Any]
     score: Floats
     rank: Codes
