@@ -1,7 +1,7 @@
 """Exact counts of who scores higher, over all pairs with a reference, without making the pairs.
 
-A key's place among the reference's distinct scores is first guessed by interpolation into a table, then
-moved up by one comparison, and searched for where one step was not enough. That is the sorted search's
+A key's place among the reference's distinct scores is first guessed by interpolation into a table, the few that
+turn out too low are moved up by one, and searched for where one step was not enough. That is the sorted search's
 answer at a fraction of its time, and neither the groups nor the keys are sorted.
 """
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from audit_lib.errors import UndefinedMetricError
 
 _BLOCK = 1 << 14  # keys at a time, so that intermediate arrays stay in the processor's cache
-_BUCKETS = 8  # table entries for each distinct score: one step is then nearly always enough
+_BUCKETS = 8  # table entries for each distinct score: the guess is then nearly always right
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,12 +76,17 @@ class PairCounter:
         ordered = np.sort(reference)
         new = np.ones(ordered.size, np.bool_)
         np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
-        first = np.flatnonzero(new)
+        first = new.nonzero()[0]
         self._size = ordered.size
         self._distinct = ordered[first]
-        # Members below each distinct score, then all; as floats, which is what bincount sums.
+        # Members below each distinct score, then all: times more than a block has keys, and 1 for the key itself. One
+        # sum then counts both, as floats, which is what bincount sums, exact below 2**53.
+        self._block = min(_BLOCK, 1 << int((51 - math.log2(ordered.size)) / 2))
+        self._unit = 2 * self._block
         self._below = np.full(first.size + 1, ordered.size, np.float64)
         self._below[:-1] = first
+        self._below *= self._unit
+        self._below += 1.0
         self._low = float(ordered[0])
         span = float(ordered[-1]) - self._low
         # A table needs a finite, positive width; infinite or constant scores are searched plainly.
@@ -101,35 +106,34 @@ class PairCounter:
         """
         totals = np.zeros((3, n_groups + 1), np.int64)
         shift = int(codes.size > 0 and codes.min() < 0)  # bincount takes no negative number
-        for at in range(0, keys.size, _BLOCK):
-            block, group = keys[at : at + _BLOCK], codes[at : at + _BLOCK]
+        for at in range(0, keys.size, self._block):
+            block, group = keys[at : at + self._block], codes[at : at + self._block]
             if shift:
                 group = group + 1
             place, same, memory = self._places(block)
             below = self._below.take(place, out=memory, mode="clip")
-            # Float sums of a block's integers are exact: far below 2**53.
-            totals[0] += np.bincount(group, below, n_groups + 1).astype(np.int64)
-            totals[2] += np.bincount(group, None, n_groups + 1)
+            totals[:2] += np.divmod(np.bincount(group, below, n_groups + 1).astype(np.int64), self._unit)
             if own is not None:
                 same &= group != own + shift
-            tied = np.flatnonzero(same)
+            tied = same.nonzero()[0]
             if tied.size:
                 equal = self._below.take(place[tied] + 1) - below[tied]
-                totals[1] += np.bincount(group[tied], equal, n_groups + 1).astype(np.int64)
+                totals[2] += np.bincount(group[tied], equal, n_groups + 1).astype(np.int64) // self._unit
         totals = totals[:, shift : shift + n_groups]
         return [
             RankCounts(wins=wins, ties=ties, losses=members * self._size - wins - ties)
-            for wins, ties, members in totals.T.tolist()
+            for wins, members, ties in totals.T.tolist()
         ]
 
     def _bucket(self, scores: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Bucket of each score, never decreasing in the score, whatever the rounding; and memory to use again."""
-        with np.errstate(over="ignore"):
+        """Bucket of each score, never decreasing among those of the reference; and memory to use again.
+
+        Of a score far outside it is any number.
+        """
+        with np.errstate(over="ignore", invalid="ignore"):
             position = np.subtract(scores, self._low, dtype=np.float64)
             position *= self._scale
-        np.maximum(position, 0.0, out=position)
-        np.minimum(position, _BUCKETS * self._distinct.size - 1.0, out=position)
-        return position.astype(np.int64), position
+            return position.astype(np.int64), position
 
     def _places(
         self, keys: NDArray[Any]
@@ -141,12 +145,17 @@ class PairCounter:
         place = self._start.take(bucket, mode="clip")
         # Fresh memory costs a small call more than its sums: scores are looked up in what is at hand.
         found = memory if self._distinct.dtype == np.float64 else np.empty(keys.size, self._distinct.dtype)
-        place += self._distinct.take(place, out=found, mode="clip") < keys
         guess = self._distinct.take(place, out=found, mode="clip")
         same = guess == keys
-        behind = np.flatnonzero((guess < keys) & (place < self._distinct.size))
-        if behind.size:
-            place[behind], same[behind] = self._search(keys[behind])
+        low = (guess < keys).nonzero()[0]
+        if low.size:
+            place[low] += 1
+            own = keys[low]
+            guess = self._distinct.take(place[low], mode="clip")
+            same[low] = guess == own
+            behind = low[(guess < own) & (place[low] < self._distinct.size)]
+            if behind.size:
+                place[behind], same[behind] = self._search(keys[behind])
         return place, same, memory
 
     def _search(self, keys: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:

@@ -63,8 +63,8 @@ class Pools:
             size[rows] = np.bincount(own)[own]
         # Room for sums and products of two of them; an audit's rounds are small.
         kind = np.int16 if size.max(initial=0) < _SMALL else np.int32
-        above, tied, size = (part.astype(kind, copy=False) for part in (above, tied, size))
-        return cls(above=above, tied=tied, size=size, places=size)
+        packed = [part.astype(kind, copy=False) for part in (above, tied, size)]
+        return cls(above=packed[0], tied=packed[1], size=packed[2], places=packed[2])
 
     def with_firsts(self, first: NDArray[Any], rounds: NDArray[Any]) -> Pools:
         """Add the rounds of which the first place alone is known.
