@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,30 +13,31 @@ from scipy.special import ndtr
 
 from audit_lib.errors import UndefinedMetricError
 from audit_lib.stats.cluster_kinds import ClusterKinds
-from audit_lib.stats.cluster_worth import cluster_spread, on_normal_scale
+from audit_lib.stats.cluster_worth import on_normal_scale, spread_of_kinds
 from audit_lib.stats.equal_rates import largest_of_pairs, signed_roots
 
 Floats = NDArray[np.float64]
 
 MOST_ROWS: Final = 2_000
 """Of a table whose rows are permuted one by one; with more of them the normal law is near enough."""
+_BLOCK: Final = 1 << 16
+"""Clusters whose counts are numbers of 64 bits at a time."""
 _CHUNK: Final = 1_000_000
 """Rows of permuted tables at a time."""
 
 
-def evidence_on_normal_scale(evidence: Floats, selected: Floats, people: Floats) -> Floats:
+def evidence_on_normal_scale(evidence: Floats, categories: Sequence[ClusterKinds]) -> Floats:
     """Put evidence of pairs on the normal scale, by Student's law with what the clusters of the two are worth.
 
     Clusters that are worth too few are evidence of nothing.
     """
-    df, told = np.full(len(people), np.inf), np.ones(len(people))
-    for j, (won, there) in enumerate(zip(selected, people, strict=True)):
-        n, x, units = there.sum(), won.sum(), int(np.count_nonzero(there))
+    df, told = np.full(len(categories), np.inf), np.ones(len(categories))
+    for j, kinds in enumerate(categories):
+        n, x, units = kinds.all_people, kinds.all_selected, kinds.occupied
         if 0 < x < n and units > 1:
-            kinds = ClusterKinds.of(won, there)
             plain = kinds.total(np.square((kinds.selected - x / n * kinds.people) / n)) * units / (units - 1)
             try:
-                spread = cluster_spread(won, there)
+                spread = spread_of_kinds(kinds)
                 df[j] = spread.df
                 told[j] = math.sqrt(plain / spread.variance) if spread.variance > 0.0 else 1.0
             except UndefinedMetricError:
@@ -81,6 +82,19 @@ class TableSums:
             mixed=people @ turned,  # whole numbers: exact in any order of addition
             both=selected @ turned,
         )
+
+    @classmethod
+    def of_counts(cls, selected: NDArray[Any], people: NDArray[Any]) -> TableSums:
+        """Add up one table, of category by cluster, some clusters at a time: sums of whole numbers are exact."""
+        parts = [
+            cls.of(
+                selected[None, :, start : start + _BLOCK].astype(np.float64),
+                people[:, start : start + _BLOCK].astype(np.float64),
+            )
+            for start in range(0, max(people.shape[1], 1), _BLOCK)
+        ]
+        names = ("n", "units", "people", "x", "mixed", "both")
+        return cls(**{name: sum(getattr(part, name) for part in parts) for name in names})
 
     def take(self, places: Sequence[int]) -> TableSums:
         """Return some of the categories."""

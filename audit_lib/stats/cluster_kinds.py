@@ -28,7 +28,7 @@ class ClusterKinds:
     clusters : ndarray of int, shape (kinds,)
         How many clusters there are of each.
     of_cluster : ndarray of int, shape (clusters,)
-        The kind of each cluster.
+        The kind of each cluster, in the smallest type that holds it.
     """
 
     selected: Floats
@@ -37,12 +37,12 @@ class ClusterKinds:
     of_cluster: NDArray[Any]
 
     @classmethod
-    def of(cls, selected: Floats, people: Floats) -> ClusterKinds:
+    def of(cls, selected: NDArray[Any], people: NDArray[Any]) -> ClusterKinds:
         """Tell which clusters are alike.
 
         Parameters
         ----------
-        selected, people : ndarray of float, shape (clusters,)
+        selected, people : ndarray of float or int, shape (clusters,)
             Whole numbers.
 
         Examples
@@ -53,14 +53,19 @@ class ClusterKinds:
         """
         size = people.size
         width = int(selected.max(initial=0.0)) + 1
-        if size < _FEW or (people.max(initial=0.0) + 1) * width > 4 * size:
+        if size < _FEW or (int(people.max(initial=0.0)) + 1) * width > 4 * size:
             return cls(
-                selected=selected, people=people, clusters=np.ones(size, np.int64), of_cluster=np.arange(size)
+                selected=selected.astype(np.float64),
+                people=people.astype(np.float64),
+                clusters=np.ones(size, np.int64),
+                of_cluster=np.arange(size),
             )
-        key = (people * width + selected).astype(np.int64)
+        key = people.astype(np.int64)
+        key *= width
+        key += selected.astype(np.int64, copy=False)
         counts = np.bincount(key)
         found = np.flatnonzero(counts)
-        place = np.zeros(counts.size, np.int64)
+        place = np.zeros(counts.size, np.min_scalar_type(found.size))
         place[found] = np.arange(found.size)
         return cls(
             selected=(found % width).astype(np.float64),
@@ -68,6 +73,21 @@ class ClusterKinds:
             clusters=counts[found],
             of_cluster=place[key],
         )
+
+    @property
+    def all_people(self) -> float:
+        """People of all clusters."""
+        return float((self.people * self.clusters).sum())
+
+    @property
+    def all_selected(self) -> float:
+        """Selected people of all clusters."""
+        return float((self.selected * self.clusters).sum())
+
+    @property
+    def occupied(self) -> int:
+        """Clusters that hold anybody."""
+        return int(self.clusters[self.people > 0].sum())
 
     def total(self, values: Floats) -> float:
         """Add up a value of each kind over all clusters, rounded once: the order of clusters changes nothing.

@@ -26,6 +26,7 @@ __all__ = [
     "leverage_factors",
     "on_normal_scale",
     "require_worth",
+    "spread_of_kinds",
     "variance_of_one",
     "worth_of",
 ]
@@ -257,17 +258,25 @@ class ClusterSpread:
 
     Parameters
     ----------
-    moved : ndarray of float, shape (clusters,)
-        What each cluster moves the rate, measured from the others.
+    of_kind : ndarray of float, shape (kinds,)
+        What a cluster of each kind moves the rate, measured from the others.
+    of_cluster : ndarray of int, shape (clusters,)
+        The kind of each cluster.
     variance : float
-        Of the rate: the sum of their squares.
+        Of the rate: the sum of the squares of what the clusters move.
     df : float
         Degrees of freedom of the variance.
     """
 
-    moved: Floats
+    of_kind: Floats
+    of_cluster: NDArray[Any]
     variance: float
     df: float
+
+    @property
+    def moved(self) -> Floats:
+        """What each cluster moves the rate."""
+        return self.of_kind[self.of_cluster]
 
 
 def cluster_spread(selected: Floats, people: Floats, rate: float | None = None) -> ClusterSpread:
@@ -314,20 +323,42 @@ def cluster_spread(selected: Floats, people: Floats, rate: float | None = None) 
     >>> round(cluster_spread(won * np.repeat([2.0, 1.0], [2, 98]), np.full(100, 10.0)).df, 1)
     6.4
     """
-    kinds = ClusterKinds.of(selected, people)
-    n, count = people.sum(), int(np.count_nonzero(people))
+    return spread_of_kinds(ClusterKinds.of(selected, people), rate)
+
+
+def spread_of_kinds(kinds: ClusterKinds, rate: float | None = None) -> ClusterSpread:
+    """Measure how clusters spread around a rate, as :func:`cluster_spread`, where it is known which are alike.
+
+    Parameters
+    ----------
+    kinds : ClusterKinds
+        The clusters.
+    rate : float, optional
+        That around which they spread; their own unless given.
+
+    Raises
+    ------
+    UndefinedMetricError
+        With clusters that are worth fewer than three of one size.
+
+    Examples
+    --------
+    >>> spread_of_kinds(ClusterKinds.of(np.repeat([1.0, 0.0], [4, 96]), np.ones(100))).df.round(1)
+    np.float64(99.0)
+    """
+    n, count = kinds.all_people, kinds.occupied
     shares = kinds.people / n
     if count < 2:
         raise UndefinedMetricError(f"{count} cluster: no variance between clusters to measure")
     worth = 1.0 / kinds.total(np.square(shares))
     _require(worth, count, float(shares.max()))
-    p = selected.sum() / n if rate is None else rate
+    p = kinds.all_selected / n if rate is None else rate
     moved = math.sqrt((count - 1) / count) * (kinds.selected - p * kinds.people) / (n * (1.0 - shares))
     squares = np.square(moved)
     variance, df = kinds.total(squares), worth - 1.0
     if not _decided_as_one(kinds.selected, kinds.people):
         df = min(df, _degrees(variance, kinds.total(np.square(squares)), count))
-    return ClusterSpread(moved=moved[kinds.of_cluster], variance=variance, df=df)
+    return ClusterSpread(of_kind=moved, of_cluster=kinds.of_cluster, variance=variance, df=df)
 
 
 def _decided_as_one(selected: Floats, people: Floats) -> bool:

@@ -78,19 +78,19 @@ def clustered_equal_rates(
             raise UndefinedMetricError(
                 f"all {n} people of a category are in one cluster: no spread to estimate"
             )
-    selected, people = rates.won.astype(np.float64), rates.people.astype(np.float64)
-    sizes = people.sum(axis=0)
+    sizes = rates.people.sum(axis=0)
     few, alike = int(sizes.sum()) <= MOST_ROWS, bool(np.ptp(sizes) == 0)
-    whole = TableSums.of(selected[None], people)
+    whole = TableSums.of_counts(rates.won, rates.people)
     raw = whole.evidence()[0].clip(min=0.0)
-    scaled = evidence_on_normal_scale(raw, selected, people)
+    scaled = evidence_on_normal_scale(raw, [rates.kinds(i) for i in range(len(rates.totals))])
 
     def law(places: Sequence[int], own: Floats) -> Floats:
         part, found, to = whole.take(places), np.zeros(len(places)), np.ix_(places, places)
         bound = scaled[to].max(axis=1)
         if few:
             rng = np.random.Generator(np.random.PCG64(seed))
-            largest = permuted_largest(selected[list(places)], people[list(places)], permutations, rng)
+            selected, people = (one[list(places)].astype(np.float64) for one in (rates.won, rates.people))
+            largest = permuted_largest(selected, people, permutations, rng)
             found = told_by_draws(
                 largest, raw[to].max(axis=1), lambda i: tail_of_pairs(len(places), bound[i])
             )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any, Literal
 
@@ -18,7 +18,8 @@ from numpy.typing import ArrayLike, NDArray
 from audit_lib.errors import InputError, UndefinedMetricError
 from audit_lib.results import Interval, TestResult, Undefined
 from audit_lib.stats._checks import z_quantile
-from audit_lib.stats.cluster_worth import ClusterSpread, cluster_spread, from_normal_scale
+from audit_lib.stats.cluster_kinds import ClusterKinds
+from audit_lib.stats.cluster_worth import ClusterSpread, from_normal_scale, spread_of_kinds
 from audit_lib.stats.clusters import t_test
 from audit_lib.stats.effective_wilson import effective_wilson
 from audit_lib.stats.intervals import clopper_pearson
@@ -70,6 +71,7 @@ class ClusteredRates:
     totals: tuple[int, ...]
     won: NDArray[np.unsignedinteger[Any]]
     people: NDArray[np.unsignedinteger[Any]]
+    _kinds: dict[int, ClusterKinds] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod
     def of(cls, selected: ArrayLike, totals: ArrayLike) -> ClusteredRates:
@@ -116,12 +118,22 @@ class ClusteredRates:
     def take(self, places: Sequence[int]) -> ClusteredRates:
         """Return some of the categories, in the order given."""
         chosen = list(places)
-        return ClusteredRates(
+        if chosen == list(range(len(self.totals))):
+            return self
+        taken = ClusteredRates(
             selected=tuple(self.selected[i] for i in chosen),
             totals=tuple(self.totals[i] for i in chosen),
             won=self.won[chosen],
             people=self.people[chosen],
         )
+        taken._kinds.update((new, self._kinds[old]) for new, old in enumerate(chosen) if old in self._kinds)
+        return taken
+
+    def kinds(self, i: int) -> ClusterKinds:
+        """Return which clusters are alike to a category."""
+        if i not in self._kinds:
+            self._kinds[i] = ClusterKinds.of(self.won[i], self.people[i])
+        return self._kinds[i]
 
     def design_effect(self, i: int, j: int) -> float:
         """Return the variance of the log ratio of two rates over what independent people would give.
@@ -166,7 +178,7 @@ class ClusteredRates:
             raise UndefinedMetricError("nobody was assessed in a category")
         if x in (0, n) or units < 2:
             return effective_wilson(x, n, units, 0.0, math.inf, level)
-        spread = cluster_spread(*self._counts(i))
+        spread = spread_of_kinds(self.kinds(i))
         found = effective_wilson(x, n, units, spread.variance, spread.df, level)
         there = self.people[i] > 0
         some = int(np.count_nonzero(self.won[i]))
@@ -207,13 +219,14 @@ class ClusteredRates:
             raise UndefinedMetricError("fewer than two categories: there is nothing to compare with")
         spreads = [self._spread(i) for i in range(k)]
         logs = np.diag([one.of_log for one in spreads])
+        shared = self._shared(spreads)
         for i, j in combinations(range(k), 2):
-            logs[i, j] = logs[j, i] = spreads[i].shared(spreads[j])
+            logs[i, j] = logs[j, i] = shared[i, j]
         critical = max_t_quantile(logs, level, draws=draws, seed=seed)
         found: list[_Pair | Undefined] = []
         for i, j in combinations(range(k), 2):
             try:
-                found.append(self._of(i, j, spreads[i], spreads[j]))
+                found.append(self._of(i, j, spreads[i], spreads[j], shared[i, j]))
             except UndefinedMetricError as error:
                 found.append(Undefined(str(error)))
         conditional = self._intervals(found, z_quantile(level), level, "conditional")
@@ -243,7 +256,7 @@ class ClusteredRates:
             if n == 0 or m == 0:
                 raise UndefinedMetricError("nobody was assessed in a category")
             common = (x + y) / (n + m)
-            a, b = (cluster_spread(*self._counts(at), common) for at in (i, j))
+            a, b = (spread_of_kinds(self.kinds(at), common) for at in (i, j))
             variance = float(np.square(a.moved - b.moved).sum())
             if variance <= 1e-12 * (a.variance + b.variance):
                 raise UndefinedMetricError("no spread between clusters to estimate")
@@ -281,10 +294,23 @@ class ClusteredRates:
         return koopman_limits(x[i], n[i], x[j], n[j], critical)
 
     def _pair(self, i: int, j: int) -> _Pair:
-        return self._of(i, j, self._spread(i), self._spread(j))
+        spreads = self._spread(i), self._spread(j)
+        return self._of(i, j, *spreads, self._shared(spreads)[0, 1])
 
-    def _of(self, i: int, j: int, a: _Spread, b: _Spread) -> _Pair:
-        variance = a.of_log + b.of_log - 2 * a.shared(b)
+    @staticmethod
+    def _shared(spreads: Sequence[_Spread]) -> dict[tuple[int, int], float]:
+        """Return the covariance of the log rates of each pair."""
+        found = {}
+        for i, one in enumerate(spreads[:-1]):
+            moved = one.found.moved
+            for j, other in enumerate(spreads[i + 1 :], i + 1):
+                product = other.found.moved
+                product *= moved
+                found[i, j] = float(product.sum()) / (one.rate * other.rate)
+        return found
+
+    def _of(self, i: int, j: int, a: _Spread, b: _Spread, shared: float) -> _Pair:
+        variance = a.of_log + b.of_log - 2 * shared
         independent = sum(
             (1 - one.rate) / (n * one.rate) for one, n in ((a, self.totals[i]), (b, self.totals[j]))
         )
@@ -298,9 +324,6 @@ class ClusteredRates:
             df=min(a.found.df, b.found.df),
         )
 
-    def _counts(self, i: int) -> tuple[Floats, Floats]:
-        return self.won[i].astype(np.float64), self.people[i].astype(np.float64)
-
     def _spread(self, i: int) -> _Spread:
         x, n, units = self.selected[i], self.totals[i], int(np.count_nonzero(self.people[i]))
         if n == 0:
@@ -311,10 +334,11 @@ class ClusteredRates:
             )
         if x in (0, n) or units == 1:
             rate = (x + 0.5) / (n + 1)
-            nothing = np.zeros(self.won.shape[1])
-            found = ClusterSpread(moved=nothing, variance=rate * (1 - rate) / units, df=math.inf)
+            nothing = np.zeros(self.won.shape[1], dtype=np.uint8)
+            variance = rate * (1 - rate) / units
+            found = ClusterSpread(of_kind=np.zeros(1), of_cluster=nothing, variance=variance, df=math.inf)
             return _Spread(rate=rate, found=found, flat=True)
-        return _Spread(rate=x / n, found=cluster_spread(*self._counts(i)))
+        return _Spread(rate=x / n, found=spread_of_kinds(self.kinds(i)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -329,10 +353,6 @@ class _Spread:
     def of_log(self) -> float:
         """Variance of the log rate."""
         return self.found.variance / self.rate**2
-
-    def shared(self, other: _Spread) -> float:
-        """Return the covariance of two log rates."""
-        return float((self.found.moved * other.found.moved).sum()) / (self.rate * other.rate)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,6 +20,7 @@ from audit_lib.stats._cluster_tables import (
     permuted_largest,
     tail_of_pairs,
 )
+from audit_lib.stats.cluster_kinds import ClusterKinds
 from audit_lib.stats.clustered_equal_rates import DRAWS
 from audit_lib.stats.equal_rates import (
     FEW_TABLES,
@@ -221,10 +222,9 @@ class LawOfTables:
         logs = TableSums.of(selected[None], people).logs()
         self._normal = None if few and alike else largest_differences(logs, draws, seed)
         others = np.arange(self._k) != place
+        kinds = [ClusterKinds.of(*of_category) for of_category in zip(selected, people, strict=True)]
         self._scaled = [
-            np.median(
-                evidence_on_normal_scale(np.full((self._k, self._k), raw), selected, people)[place, others]
-            )
+            np.median(evidence_on_normal_scale(np.full((self._k, self._k), raw), kinds)[place, others])
             for raw in _EVIDENCE
         ]
 
