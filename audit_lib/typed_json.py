@@ -11,6 +11,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
+from threading import Lock
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, TypeVar, cast
 
 from audit_lib.errors import EvidenceError
@@ -57,7 +58,7 @@ class Typed:
 
     __slots__ = ()
     __pydantic_config__: ClassVar[ConfigDict] = {
-        "extra": "forbid", "strict": True, "use_attribute_docstrings": True, "allow_inf_nan": False,
+        "extra": "forbid", "strict": True, "use_attribute_docstrings": False, "allow_inf_nan": False,
     }  # fmt: skip
 
     @classmethod
@@ -144,9 +145,26 @@ def decode_value(kind: type[T], value: Any, where: str) -> T:
     return decode(kind, json.dumps(value), where)
 
 
+_DESCRIBING: Final = Lock()
+
+
+def described(kind: Any) -> TypeAdapter[Any]:
+    """Return what knows the JSON Schema of a type, with what is written below its fields.
+
+    Finding that takes the source of every class: who only reads documents does without.
+    """
+    config = Typed.__pydantic_config__
+    with _DESCRIBING:
+        config["use_attribute_docstrings"] = True
+        try:
+            return adapter.__wrapped__(kind)
+        finally:
+            config["use_attribute_docstrings"] = False
+
+
 @cache
 def adapter(kind: Any) -> TypeAdapter[Any]:
-    """Return what reads a type, and knows its JSON Schema."""
+    """Return what reads a type."""
     from pydantic import TypeAdapter
 
     return TypeAdapter(kind) if _typed(kind) else TypeAdapter(kind, config=Typed.__pydantic_config__)

@@ -19,7 +19,7 @@ from audit_lib.documents.sample import Sample
 from audit_lib.documents.validation import Validation
 from audit_lib.documents.validity import ValidityStudy
 from audit_lib.documents.withdrawn import Withdrawn
-from audit_lib.typed_json import adapter
+from audit_lib.typed_json import described
 
 DOCUMENTS: Final[Mapping[str, Any]] = {
     "plan.json": Plan,
@@ -61,7 +61,7 @@ def schema_of(file: str) -> dict[str, Any]:
     >>> schema_of("plan.json")["properties"]["schema"]
     {'const': 'audit-plan/1', 'type': 'string'}
     """
-    made: dict[str, Any] = _readable(adapter(DOCUMENTS[file]).json_schema(schema_generator=_Plain))
+    made: dict[str, Any] = _readable(described(DOCUMENTS[file]).json_schema(schema_generator=_Plain))
     definitions = made.pop("$defs", {})
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -276,7 +276,8 @@ class ClusterSpread:
     @property
     def moved(self) -> Floats:
         """What each cluster moves the rate."""
-        return self.of_kind[self.of_cluster]
+        found: Floats = self.of_kind[self.of_cluster]
+        return found
 
 
 def cluster_spread(selected: Floats, people: Floats, rate: float | None = None) -> ClusterSpread:

@@ -62,8 +62,10 @@ class Pools:
             above[rows], tied[rows] = pool_standing(score[rows], own)
             size[rows] = np.bincount(own)[own]
         # Room for sums and products of two of them; an audit's rounds are small.
-        kind = np.int16 if size.max(initial=0) < _SMALL else np.int32
-        packed = [part.astype(kind, copy=False) for part in (above, tied, size)]
+        kind: type[np.signedinteger[Any]] = np.int16 if size.max(initial=0) < _SMALL else np.int32
+        packed: list[NDArray[np.signedinteger[Any]]] = [
+            part.astype(kind, copy=False) for part in (above, tied, size)
+        ]
         return cls(above=packed[0], tied=packed[1], size=packed[2], places=packed[2])
 
     def with_firsts(self, first: NDArray[Any], rounds: NDArray[Any]) -> Pools:
