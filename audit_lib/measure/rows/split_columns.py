@@ -103,9 +103,10 @@ def further_fields(spec: AuditSpec) -> list[str]:
 
 def attributed(run: Run) -> int:
     """Count the variants whose recorded answer names the model that gave it."""
-    name = "recorded_model"
-    column = pq.read_table(run.stage("variants").parquet("variants.parquet"), columns=[name])[name]
-    return len(column) - int(column.null_count)
+    file = pq.ParquetFile(run.stage("variants").parquet("variants.parquet"))
+    return sum(
+        len(batch) - batch.column(0).null_count for batch in file.iter_batches(columns=["recorded_model"])
+    )
 
 
 def _imputed(spec: AuditSpec) -> dict[str, dict[str, str]]:
