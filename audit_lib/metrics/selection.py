@@ -243,11 +243,12 @@ def _rate(selected: ArrayLike, name: str) -> float:
         raise UndefinedMetricError(f"{name}: no candidates")
     if shares.dtype.kind == "b":
         return int(np.count_nonzero(shares)) / shares.size
-    if shares.dtype.kind == "f" and np.isnan(shares).any():
+    low, high = shares.min(), shares.max()  # NaN where one is
+    if low != low:
         missing = int(np.isnan(shares).sum())
         raise UndefinedMetricError(f"{name}: {missing} of {shares.size} entries are missing")
-    wrong = np.flatnonzero((shares < 0) | (shares > 1))
-    if wrong.size:
+    if low < 0 or high > 1:
+        wrong = np.flatnonzero((shares < 0) | (shares > 1))
         raise InputError(f"{name}, row {wrong[0]}: a share lies in [0, 1], got {shares[wrong[0]]}")
     return float(shares.sum(dtype=np.float64) / shares.size)
 

@@ -16,7 +16,7 @@ from audit_lib.documents.statuses import STATUSES
 from audit_lib.errors import EvidenceError
 from audit_lib.measure.rows import in_order
 from audit_lib.measure.rows.answers import SCORE_COLUMNS, Answers
-from audit_lib.measure.rows.in_order import ShardScores, SortedIds
+from audit_lib.measure.rows.in_order import ShardScores, SortedIds, UnsortedError
 from audit_lib.records import parquet_source, write_table
 
 TYPES = {
@@ -93,3 +93,22 @@ def test_rows_of_no_variant_and_rows_out_of_order_are_refused() -> None:
     with pytest.raises(EvidenceError, match="not in the order of their variants"):
         Answers.gather([of_file(turned)], ids)
     assert Answers.gather([ShardScores.of_table(turned)], ids).score.tolist() == [0.5] * 9
+
+
+@given(parts=st.lists(st.integers(0, 5), max_size=6), size=st.integers(1, 7))
+def test_ids_come_in_blocks_however_they_are_read(parts: list[int], size: int) -> None:
+    ids = [f"v{number:02d}" for number in range(sum(parts))]
+    ends = np.cumsum(parts).tolist()
+    chunks = [pa.array(ids[end - own : end], pa.string()) for own, end in zip(parts, ends, strict=True)]
+    found = SortedIds.of_array(pa.chunked_array(chunks, pa.string()))
+    blocks = [block.to_pylist() for block in found.blocks(size)]
+    assert blocks == [ids[start : start + size] for start in range(0, len(ids), size)]
+    assert len(found) == len(ids)
+    assert found.whole().to_pylist() == ids
+
+
+@pytest.mark.parametrize("ids", [["a", "c", "b"], ["a", "b", "c", "d", "d"], ["b", "c", "d", "e", "a"]])
+def test_ids_that_are_not_sorted_are_told(ids: list[str]) -> None:
+    content = write_table(pa.table({"variant_id": ids}))
+    with pytest.raises(UnsortedError):
+        SortedIds.of_file(lambda: parquet_source(content), len(ids)).whole()

@@ -9,14 +9,18 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 from scipy import stats
 
 from audit_lib import pipeline
+from audit_lib.measure import scores_csv
+from audit_lib.measure.rows import in_order
 from audit_lib.measure.stage import measure, scored_shards
-from audit_lib.run import Run
+from audit_lib.records import write_table
+from audit_lib.run import Run, StageOutput
 from audit_lib.window import Window
-from benchmarks.synthetic_run import synthetic_run
+from benchmarks.synthetic_run import NOW, opened, synthetic_run
 from tests.inputs import recorded_audit
 
 WINDOW = Window.parse("2026-01-05", "2026-01-12")
@@ -172,13 +176,30 @@ def test_every_test_counts_in_the_family(metrics: dict[str, Any]) -> None:
     assert all(e["over"] == ["position"] for e in positions)
 
 
-def test_any_cut_into_shards_gives_the_same_bytes(tmp_path: Path) -> None:
+def turned(run: Run, folder: Path) -> Run:
+    """The same run, its variants in the opposite order."""
+    other, table = opened(folder), pq.read_table(run.stage("variants").parquet("variants.parquet"))
+    table = table.take(list(reversed(range(len(table)))))
+    other.stage("variants").commit(StageOutput({"variants.parquet": write_table(table)}), NOW)
+    for shard in scored_shards(run):
+        scores = run.stage(f"scores/{shard}").read("scores.parquet")
+        other.stage(f"scores/{shard}").commit(StageOutput({"scores.parquet": scores}), NOW)
+    return other
+
+
+def test_any_cut_into_shards_gives_the_same_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     outputs = []
     for shards in (1, 3, 16):
         run = synthetic_run(tmp_path / str(shards), 64, shards, levels=9, missing=0.1)
         assert len(scored_shards(run)) == shards
         outputs.append(measure(run).artefacts)
     assert outputs[0] == outputs[1] == outputs[2]
+    # Nor does it matter how many rows are looked at together, or in which order the variants stand.
+    monkeypatch.setattr(in_order, "BLOCK", 37)
+    monkeypatch.setattr(in_order, "_BATCH", 11)
+    monkeypatch.setattr(scores_csv, "_LINES", 29)
+    assert measure(run).artefacts == outputs[0]
+    assert measure(turned(run, tmp_path / "turned")).artefacts == outputs[0]
     assert (
         outputs[0]["metrics.json"]
         != measure(synthetic_run(tmp_path / "other", 64, 1, seed=2)).artefacts["metrics.json"]

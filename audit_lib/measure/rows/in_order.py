@@ -132,7 +132,7 @@ class SortedIds:
     def __len__(self) -> int:
         return self._size
 
-    def blocks(self, size: int = BLOCK) -> Iterator[pa.Array]:
+    def blocks(self, size: int) -> Iterator[pa.Array]:
         """Give them so many at a time."""
         held: list[pa.Array] = []
         count = 0
@@ -174,7 +174,7 @@ def in_blocks(shards: Iterable[ShardScores], ids: SortedIds) -> Iterator[tuple[i
         If there are rows of other variants behind the last one.
     """
     shards, start = [*shards], 0
-    for block in ids.blocks():
+    for block in ids.blocks(BLOCK):
         last = block[-1].as_py()
         own = [part for shard in shards for part in shard.until(last)]
         yield start, block, pa.concat_tables([shards[0].empty, *own])
