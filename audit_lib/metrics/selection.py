@@ -39,7 +39,8 @@ def fractional_shares(above: NDArray[Any], tied: NDArray[Any], k: int) -> NDArra
     >>> fractional_shares(np.array([0, 1, 1, 3]), np.array([1, 2, 2, 1]), k=2).tolist()
     [1.0, 0.5, 0.5, 0.0]
     """
-    return np.asarray(np.clip((k - above) / tied, 0.0, 1.0))
+    shares = np.asarray((k - above) / tied)
+    return np.clip(shares, 0.0, 1.0, out=shares)
 
 
 def selection_shares(
