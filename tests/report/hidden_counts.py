@@ -208,11 +208,18 @@ class Count:
 class Attack:
     """What ``report.json`` says, as lines over the numbers of people of each profile in each state."""
 
-    def __init__(self, document: Mapping[str, Any], people: People, small: int) -> None:
+    def __init__(
+        self,
+        document: Mapping[str, Any],
+        people: People,
+        small: int,
+        names: Mapping[str, Mapping[str, str]] = NAMES,
+    ) -> None:
+        self.names = names
         states = sorted({state for _, state in people}, key=repr)
         places = sorted({profile[0] for profile, _ in people})
-        sexes = [*SEXES, *([None] if any(p[1] is None for p, _ in people) else [])]
-        races = [*RACES, *([None] if any(p[2] is None for p, _ in people) else [])]
+        sexes = [*names["sex"], *([None] if any(p[1] is None for p, _ in people) else [])]
+        races = [*names["race"], *([None] if any(p[2] is None for p, _ in people) else [])]
         self.keys = [(p, s) for p in itertools.product(places, sexes, races) for s in states]
         self.true = np.array([people[key] for key in self.keys])
         self.lines: list[tuple[dict[int, int], float, float]] = []
@@ -280,7 +287,7 @@ class Attack:
 
     def _in(self, i: int, category: Mapping[str, str]) -> bool:
         _, sex, race = self.keys[i][0]
-        own = {"sex": NAMES["sex"].get(sex or ""), "race": NAMES["race"].get(race or "")}
+        own = {"sex": self.names["sex"].get(sex or ""), "race": self.names["race"].get(race or "")}
         return all(own[key] == value for key, value in category.items())
 
     def _top(self, table: Mapping[str, Any], rows: list[tuple[Any, list[int]]], yes: set[int]) -> None:

@@ -25,7 +25,9 @@ from audit_lib.policies import Policy, load_policy
 from audit_lib.report.suppress import hidden_cells, redacted
 from audit_lib.report.suppress.cells import items
 from audit_lib.report.suppress.feasible import RangeNeeded, Reader
+from audit_lib.report.suppress.lines import matrix_of
 from audit_lib.report.suppress.sheets import sheets_of
+from audit_lib.report.suppress.solutions import Solutions
 from audit_lib.report.suppress.system import System, Target
 from audit_lib.results import Undefined
 from audit_lib.spec import AuditSpec
@@ -217,9 +219,11 @@ def check_reader(shape: Shape, numbers: NDArray[np.int64], places: Sequence[int]
     reader = Reader(sheets, {})
     reader.widen(hidden, {t: replace(most, true=true[t.cell, t.state]) for t in targets})
     audits = possible(shape, redacted(document, hidden, spec, policy(2)).as_dict()["tables"])
-    system = System(sheets, {}, hidden)
-    known, strata = system.solve(np.zeros(system.size)), frozenset(sheet.stratum for sheet in sheets)
+    system = System(sheets, {})
+    solutions = Solutions.of(system, hidden)
+    known = solutions.first(system.truth())
     assert known is not None
+    part = solutions.part(known, frozenset(sheet.stratum for sheet in sheets))
     for target in targets:
         stratum, levels = dict(target.cell[0]), dict(target.cell[1])
         where = stratum.get("position")
@@ -228,10 +232,11 @@ def check_reader(shape: Shape, numbers: NDArray[np.int64], places: Sequence[int]
         values = counts.sum(axis=1) if target.state is None else counts[:, target.state]
         low, high = reader.ranges[target]
         assert values.min() <= low <= high <= values.max(), f"{target}: {low} to {high}, really {values}"
-        count = system.matrix([system.terms_of(target)]).toarray()[0].astype(float)
-        for sign in (1, -1):
-            bound = system.bound(sign * count, known, strata)
-            assert bound is not None and bound >= sign * (high if sign > 0 else low) - 1e-6
+        count = matrix_of([system.terms_of(target)], system.size).toarray()[0].astype(float)
+        for sign, end in ((1, high), (-1, low)):
+            peak = part.peak(sign * count)
+            bound = sign * count @ known if peak is None else part.gain_at(peak, sign * count)
+            assert bound >= sign * end - 1e-6
 
 
 def audits_of(name: str, total: int) -> st.SearchStrategy[NDArray[np.int64]]:

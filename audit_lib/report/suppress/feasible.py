@@ -2,14 +2,14 @@
 
 The printed numbers are linear equations in whole, non-negative numbers: how many people of each profile, in each
 stratum, were selected and were not. Every solution found is another audit that would have printed the same, so the
-range of a count over solutions is a range that nobody can narrow. Maximising and minimising is integer programming.
+range of a count over solutions is a range that nobody can narrow.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,9 @@ from numpy.typing import NDArray
 from audit_lib.documents.metrics import SameStratum
 from audit_lib.progress import Progress, ignore
 from audit_lib.report.suppress.cells import Items, StratumCell, items
+from audit_lib.report.suppress.lines import matrix_of
 from audit_lib.report.suppress.sheets import Sheet
+from audit_lib.report.suppress.solutions import NearStrata, Part, Solutions
 from audit_lib.report.suppress.system import System, Target
 
 _MIXTURES: Final = 8
@@ -43,6 +45,10 @@ class Reader:
     same: Mapping[Items, Items]
     ranges: dict[Target, tuple[int, int]] = field(default_factory=dict)
     _known: NDArray[np.int64] | None = None
+    _system: System = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._system = System(self.sheets, self.same)
 
     def widen(
         self,
@@ -60,65 +66,75 @@ class Reader:
         list of Target
             Counts for which there is no solution, at most one a stratum; none at all once every count has its range.
         """
-        system = System(self.sheets, self.same, hidden)
         targets = list(needs)
         strata = [target.cell[0] for target in targets]
-        matrix = system.matrix([system.terms_of(target) for target in targets])
+        matrix = matrix_of([self._system.terms_of(target) for target in targets], self._system.size)
         seen = _SeenRange.of(targets, needs, self.ranges)
-        if self._known is None or not system.holds(self._known):
+        solutions = Solutions.of(self._system, hidden)
+        if self._known is None or not solutions.holds(self._known):
             # Hiding more makes no solution impossible, so this is done once.
-            self._known = system.solve(np.zeros(system.size))
+            self._known = solutions.first(self._system.truth())
         known = self._known
-        if known is not None:
-            seen.add(matrix @ known)
-
-        def look(weights: NDArray[np.float64], within: frozenset[Items]) -> None:
-            found = None if known is None else system.solve(matrix.T @ weights, known, within)
-            if found is not None:
-                seen.add(matrix @ found)
-
+        if known is None:
+            return [targets[i] for i in seen.short()]
+        seen.add(matrix @ known)
+        near = NearStrata(hidden, self._system.variables())
         rng = np.random.Generator(np.random.PCG64(0))
-        blocks = system.blocks({strata[i] for i in seen.short()})
+        blocks = near.blocks({strata[i] for i in seen.short()})
         progress = Progress(
             f"report: {len(hidden)} small cells hidden; sets of strata tried", len(blocks), notify
         )
         for block in blocks:
             progress.one_more()
+            part = solutions.part(known, block)
             inside = np.array([stratum in block for stratum in strata])
             for number in range(_MIXTURES):
-                left = [i for i in seen.short() if inside[i]]
-                if not left:
+                left = seen.short(inside)
+                if not left.size:
                     break
                 weights = np.zeros(len(targets))
                 weights[left] = (1, -1)[number] if number < 2 else rng.choice((-1.0, 1.0), len(left))
-                look(weights, block)
+                gain = matrix.T @ weights
+                peak = part.peak(gain)
+                found = None if peak is None else part.near(peak, gain)
+                if found is not None:
+                    seen.add(matrix @ found)
         exposed: dict[Items, Target] = {}
-        left = sorted(seen.short(), key=lambda i: targets[i].key)
+        alone = sorted(seen.short().tolist(), key=lambda i: targets[i].key)
         progress = Progress(
-            f"report: {len(hidden)} small cells hidden; counts tried alone", len(left), notify
+            f"report: {len(hidden)} small cells hidden; counts tried alone", len(alone), notify
         )
-        for i in left:
+        for i in alone:
             progress.one_more()
             stratum = strata[i]
             if stratum in exposed or not seen.is_short(i):
                 continue
-            alone, within = np.eye(1, len(targets), i)[0], system.blocks([stratum])[0]
-            if known is not None and seen.can_reach(i, *_bounds(system, matrix.T @ alone, known, within)):
-                for sign in (1.0, -1.0):
-                    if seen.is_short(i):
-                        look(sign * alone, within)
-            if seen.is_short(i):
+            part = solutions.part(known, near.block(stratum))
+            if not self._reaches(i, matrix, part, seen):
                 exposed[stratum] = targets[i]
         self.ranges.update(zip(targets, seen.ranges(), strict=True))
         return list(exposed.values())
 
-
-def _bounds(
-    system: System, count: NDArray[np.float64], known: NDArray[np.int64], within: frozenset[Items]
-) -> tuple[float, float]:
-    """Return what a count is at least and at most, fractions of people allowed; never too narrow."""
-    low, high = (system.bound(sign * count, known, within) for sign in (-1.0, 1.0))
-    return -np.inf if low is None else -low, np.inf if high is None else high
+    def _reaches(self, i: int, matrix: Any, part: Part, seen: _SeenRange) -> bool:
+        """Tell whether solutions are found in which a count has its range."""
+        count = matrix[[i]].toarray()[0].astype(np.float64)
+        gains = count, -count
+        peaks = [part.peak(gain) for gain in gains]
+        high, low = (
+            np.inf if peak is None else part.gain_at(peak, gain)
+            for peak, gain in zip(peaks, gains, strict=True)
+        )
+        if not seen.can_reach(i, -low, high):
+            return False
+        for gain, peak in zip(gains, peaks, strict=True):
+            found = None if peak is None or not seen.is_short(i) else part.near(peak, gain)
+            if found is not None:
+                seen.add(matrix @ found)
+        for gain in gains:
+            found = part.best(gain) if seen.is_short(i) else None
+            if found is not None:
+                seen.add(matrix @ found)
+        return not seen.is_short(i)
 
 
 @dataclass(slots=True)
@@ -148,10 +164,10 @@ class _SeenRange:
         np.minimum(self.low, values, out=self.low)
         np.maximum(self.high, values, out=self.high)
 
-    def short(self) -> list[int]:
+    def short(self, among: NDArray[np.bool_] | bool = True) -> NDArray[np.int64]:
         """Return the numbers of the counts whose range is not wide enough."""
         covers = (self.low <= 1) & (self.high >= self.within) & (self.high > self.low)
-        return [int(i) for i in np.flatnonzero(~covers & (self.high - self.low < self.width))]
+        return np.flatnonzero(~covers & (self.high - self.low < self.width) & among)
 
     def is_short(self, i: int) -> bool:
         covers = self.low[i] <= 1 and self.high[i] >= self.within[i] and self.high[i] > self.low[i]
