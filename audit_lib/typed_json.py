@@ -82,11 +82,20 @@ class Typed:
 
     def as_dict(self) -> dict[str, Any]:
         """JSON form, with keys in the order of the fields."""
-        return {
-            one.name: as_json(value)
-            for one in fields(cast(Any, self))
-            if (value := getattr(self, one.name)) is not None or not one.metadata.get(_OPTIONAL)
-        }
+        found: dict[str, Any] = {}
+        for name, left_out in _written(cast(Any, type(self))):
+            value = getattr(self, name)
+            if value is not None:
+                found[name] = value if type(value) in _PLAIN else as_json(value)
+            elif not left_out:
+                found[name] = None
+        return found
+
+
+@cache
+def _written(kind: Any) -> tuple[tuple[str, bool], ...]:
+    """Return the names of a document's fields, and whether each is left out where it is None."""
+    return tuple((one.name, bool(one.metadata.get(_OPTIONAL))) for one in fields(kind))
 
 
 _PLAIN: Final = frozenset({str, int, float, bool})
