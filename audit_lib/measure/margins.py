@@ -9,16 +9,18 @@ least four fifths of the highest for no evidence of adverse impact. Other metric
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 from audit_lib.errors import SpecError
 from audit_lib.measure.metric import METRICS, Measured, record_of
+from audit_lib.measure.statutory.intervals import to_the_highest_of
 from audit_lib.measure.statutory.rate_tables import ClusteredTable
 from audit_lib.plan.hypotheses import TABLES, WITHOUT_VERDICT, margins_of
 from audit_lib.policies import Policy
-from audit_lib.results import Estimate, HeldToMargin, Undefined
+from audit_lib.results import Estimate, HeldToMargin, Interval, Undefined
 from audit_lib.spec import AuditSpec
 
 _AT_MOST_ONE: Final = ("share", "similarity", "AUC", "index")
@@ -109,11 +111,14 @@ def held_to_margins(
     claims = sum(_claims(found, margins) for one in measured for found in one.values())
     level = 1 - 2 * spec.measure.alpha / max(claims, 1)
     wider = spec.model_copy(update={"measure": spec.measure.model_copy(update={"level": level})})
+    wide = iter(
+        _held_tables([t for one in measured for own in one.values() for t in own.tables], margins, level)
+    )
     held: list[MeasuredByName] = []
     for number, one in enumerate(measured):
         found = dict(one)
         for name, own in one.items():
-            tables = [_held_table(table, margins, level) for table in own.tables]
+            tables = list(itertools.islice(wide, len(own.tables)))
             estimates = own.estimates
             if any(e.metric in margins and _has_number(e) for e in estimates):
                 twins = again(number, name, wider).estimates
@@ -148,20 +153,48 @@ def _compared(table: ClusteredTable) -> Iterator[Estimate]:
             yield row.impact_ratio
 
 
-def _held_table(table: ClusteredTable, margins: Mapping[str, float], level: float) -> ClusteredTable:
-    margin = next((margins[one.metric] for one in _compared(table) if one.metric in margins), None)
-    if margin is None:
-        return table
-    counts = {
-        row.label: (row.selected, row.n)
-        for row in table.rows
-        if row.label == table.comparator or row.impact_ratio.is_defined
-    }
-    wide = replace(table.clusters, level=level).to_highest_of(counts)
+def _held_tables(
+    tables: Sequence[ClusteredTable], margins: Mapping[str, float], level: float
+) -> list[ClusteredTable]:
+    """Return the tables with what is held against their margins, found of all together."""
+    own = [
+        next((margins[one.metric] for one in _compared(table) if one.metric in margins), None)
+        for table in tables
+    ]
+    counts = [
+        {
+            row.label: (row.selected, row.n)
+            for row in table.rows
+            if row.label == table.comparator or row.impact_ratio.is_defined
+        }
+        for table in tables
+    ]
+    wide = iter(
+        to_the_highest_of(
+            [
+                (replace(table.clusters, level=level), pairs)
+                for table, margin, pairs in zip(tables, own, counts, strict=True)
+                if margin is not None
+            ]
+        )
+    )
+    return [
+        table if margin is None else _held_table(table, margin, level, pairs.keys(), next(wide))
+        for table, margin, pairs in zip(tables, own, counts, strict=True)
+    ]
+
+
+def _held_table(
+    table: ClusteredTable,
+    margin: float,
+    level: float,
+    compared: Collection[str],
+    wide: Mapping[str, Interval],
+) -> ClusteredTable:
     none = Undefined("no interval that allows for the comparator being picked by the data")
     rows = tuple(
         row
-        if row.label == table.comparator or row.label not in counts
+        if row.label == table.comparator or row.label not in compared
         else replace(
             row,
             impact_ratio=replace(

@@ -95,6 +95,8 @@ def _lower(x1: Floats, n1: Floats, x2: Floats, n2: Floats, z: Floats) -> Floats:
     # Where everybody is selected on both sides the equation has a solution in closed form, and no other that is stable.
     found = np.where((x1 == n1) & (x2 == n2), n1 / (n1 + z * z), 0.0)
     some = np.flatnonzero((x1 > 0) & ((x1 < n1) | (x2 < n2)))
+    if not some.size:
+        return found
     counts = tuple(one.ravel()[some] for one in (x1, n1, x2, n2))
     critical = z.ravel()[some]
 

@@ -131,32 +131,47 @@ def simultaneous_ratios(
 
 
 def ratios_to_the_highest(
-    selected: Sequence[int], totals: Sequence[int], level: float = 0.95, *, draws: int = DRAWS, seed: int = 0
-) -> tuple[Interval, ...]:
-    """Return what `simultaneous_ratios` says of each category over the highest, and make nothing of single pairs.
+    tables: Sequence[tuple[Sequence[int], Sequence[int]]],
+    level: float = 0.95,
+    *,
+    draws: int = DRAWS,
+    seed: int = 0,
+) -> list[tuple[Interval, ...] | Undefined]:
+    """Return what `simultaneous_ratios` says of each category over the highest, of many tables at once.
 
     Parameters
     ----------
-    selected, totals : sequence of int
-        Counts of each category; categories do not overlap.
+    tables : sequence of (sequence of int, sequence of int)
+        Selected and total of each category of a table; categories do not overlap.
     level : float
-        Nominal joint coverage.
+        Nominal joint coverage of each table.
     draws, seed : int
         As in :func:`max_t_quantile`.
 
-    Raises
-    ------
-    UndefinedMetricError
-        If a category is empty, or if there are fewer than two.
+    Returns
+    -------
+    list of (tuple of Interval, or Undefined)
+        Undefined where a category is empty, or where there are fewer than two.
 
     Examples
     --------
     >>> counts = [48, 30, 24], [60, 50, 48]
-    >>> ratios_to_the_highest(*counts) == simultaneous_ratios(*counts).to_highest
+    >>> ratios_to_the_highest([counts]) == [simultaneous_ratios(*counts).to_highest]
     True
     """
-    counts, critical = _critical(selected, totals, level, draws, seed)
-    return to_highest(*_limits(counts, critical), len(counts), level)
+    found: list[tuple[Interval, ...] | Undefined] = []
+    kept: list[tuple[list[tuple[int, int]], float]] = []
+    for selected, totals in tables:
+        try:
+            kept.append(_critical(selected, totals, level, draws, seed))
+            found.append(())
+        except UndefinedMetricError as error:
+            found.append(Undefined(str(error)))
+    limits = iter(_limits_of([counts for counts, _ in kept], [critical for _, critical in kept]))
+    sizes = iter(len(counts) for counts, _ in kept)
+    return [
+        one if isinstance(one, Undefined) else to_highest(*next(limits), next(sizes), level) for one in found
+    ]
 
 
 def _critical(
@@ -177,9 +192,25 @@ def _critical(
 
 def _limits(counts: Sequence[tuple[int, int]], critical: float) -> tuple[Floats, Floats]:
     """Return the limits of each pair's ratio, in the order of `combinations`."""
-    x, n = np.array(counts, dtype=np.float64).T
-    i, j = np.triu_indices(x.size, 1)
-    return koopman_limits(x[i], n[i], x[j], n[j], critical)
+    return _limits_of([counts], [critical])[0]
+
+
+def _limits_of(
+    tables: Sequence[Sequence[tuple[int, int]]], criticals: Sequence[float]
+) -> list[tuple[Floats, Floats]]:
+    """Return the limits of each table."""
+    if not tables:
+        return []
+    sides = []
+    for counts in tables:
+        x, n = np.array(counts, dtype=np.float64).T
+        i, j = np.triu_indices(x.size, 1)
+        sides.append(np.array([x[i], n[i], x[j], n[j]]))
+    pairs = [side.shape[1] for side in sides]
+    x1, n1, x2, n2 = np.hstack(sides)
+    low, high = koopman_limits(x1, n1, x2, n2, np.repeat(criticals, pairs))
+    ends = np.cumsum(pairs)[:-1]
+    return list(zip(np.split(low, ends), np.split(high, ends), strict=True))
 
 
 def simultaneous_log_ratios(

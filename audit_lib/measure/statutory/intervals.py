@@ -150,52 +150,9 @@ class Clusters:
         except UndefinedMetricError as error:
             return Undefined(str(error))
 
-    def ratios(self, rows: Sequence[ImpactRow], top: ImpactRow) -> dict[str, Interval | Undefined]:
-        """Return `ratio` of several rows, by category."""
-        if self.rates is not None:
-            return {str(row.category): self.ratio(row, top) for row in rows}
-        low, high = koopman_limits(
-            [row.selected for row in rows],
-            [row.total for row in rows],
-            top.selected,
-            top.total,
-            z_quantile(self.level),
-        )
-        return {
-            str(row.category): Interval(
-                low=a, high=b, level=self.level, method="Koopman score", kind="conditional"
-            )
-            for row, a, b in zip(rows, low.tolist(), high.tolist(), strict=True)
-        }
-
     def to_highest(self, rows: Sequence[ImpactRow]) -> dict[str, Interval]:
-        """Simultaneous intervals of each rate over the highest, by category; none where they do not exist.
-
-        Categories whose clusters tell no spread have none, and are left out of what the others are compared with; if
-        the highest rate is one of them, nobody has any.
-        """
-        kept = [row for row in rows if self._told(row)]
-        if len(kept) < 2 or max(rows, key=_exact_rate) not in kept:
-            return {}
-        try:
-            if self.rates is None:
-                found = ratios_to_the_highest(
-                    [row.selected for row in kept], [row.total for row in kept], self.level
-                )
-            else:
-                found = self.rates.take([self._place(row) for row in kept]).ratios(self.level).to_highest
-        except UndefinedMetricError:
-            return {}
-        named = {str(row.category): interval for row, interval in zip(kept, found, strict=True)}
-        if len(kept) == len(rows):
-            return named
-        return {label: replace(interval, method=AMONG) for label, interval in named.items()}
-
-    def to_highest_of(self, counts: Mapping[str, tuple[int, int]]) -> dict[str, Interval]:
-        """Return the same for categories by their label: people selected, and all."""
-        selected: dict[Hashable, int] = {label: pair[0] for label, pair in counts.items()}
-        totals: dict[Hashable, int] = {label: pair[1] for label, pair in counts.items()}
-        return self.to_highest(impact_ratios(selected, totals).rows)
+        """Return `to_the_highest` of one table."""
+        return to_the_highest([(self, rows)])[0]
 
     def equal_rates(self, rows: Sequence[ImpactRow], seed: int) -> TableTests:
         """Test that all rates are equal, and whether each could be the highest.
@@ -225,7 +182,8 @@ class Clusters:
         tests |= {label: replace(table, name=PICKED, p_value=nothing, statistic=nothing) for label in alone}
         return TableTests(table=table, rows=tests)
 
-    def _told(self, row: ImpactRow) -> bool:
+    def told(self, row: ImpactRow) -> bool:
+        """Whether a category's clusters tell its spread."""
         try:
             if self.rates is not None:
                 self.rates.require(self._place(row))
@@ -261,6 +219,83 @@ class Clusters:
 
     def _place(self, row: ImpactRow) -> int:
         return self.places[str(row.category)]
+
+
+def fixed_ratios(
+    tables: Sequence[tuple[Clusters, Sequence[ImpactRow], ImpactRow]],
+) -> list[dict[str, Interval | Undefined]]:
+    """Return `Clusters.ratio` of several rows over one, by category, of each table."""
+    counts = [
+        [(row.selected, row.total, top.selected, top.total) for row in rows] if clusters.rates is None else []
+        for clusters, rows, top in tables
+    ]
+    flat = [pair for own in counts for pair in own]
+    z = z_quantile(tables[0][0].level) if tables else 0.0
+    x1, n1, x2, n2 = np.array(flat, dtype=np.float64).reshape(-1, 4).T
+    low, high = koopman_limits(x1, n1, x2, n2, z)
+    ends = zip(low.tolist(), high.tolist(), strict=True)
+    found: list[dict[str, Interval | Undefined]] = []
+    for clusters, rows, top in tables:
+        if clusters.rates is None:
+            limits = [
+                Interval(low=a, high=b, level=clusters.level, method="Koopman score", kind="conditional")
+                for _, (a, b) in zip(rows, ends, strict=False)
+            ]
+            found.append({str(row.category): one for row, one in zip(rows, limits, strict=True)})
+        else:
+            found.append({str(row.category): clusters.ratio(row, top) for row in rows})
+    return found
+
+
+def to_the_highest(tables: Sequence[tuple[Clusters, Sequence[ImpactRow]]]) -> list[dict[str, Interval]]:
+    """Simultaneous intervals of each rate over the highest, by category, of each table; none where they do not exist.
+
+    Categories whose clusters tell no spread have none, and are left out of what the others are compared with; if the
+    highest rate is one of them, nobody has any.
+    """
+    kept = [[row for row in rows if clusters.told(row)] for clusters, rows in tables]
+    there = [
+        number
+        for number, (_, rows) in enumerate(tables)
+        if len(kept[number]) >= 2 and max(rows, key=_exact_rate) in kept[number]
+    ]
+    single = [number for number in there if tables[number][0].rates is None]
+    of_single = ratios_to_the_highest(
+        [([row.selected for row in kept[n]], [row.total for row in kept[n]]) for n in single],
+        tables[0][0].level if tables else 0.95,
+    )
+    intervals = dict(zip(single, of_single, strict=True))
+    intervals |= {n: _clustered(tables[n][0], kept[n]) for n in there if n not in intervals}
+    found: list[dict[str, Interval]] = [{} for _ in tables]
+    for number, own in intervals.items():
+        if not isinstance(own, Undefined):
+            named = {str(row.category): one for row, one in zip(kept[number], own, strict=True)}
+            if len(kept[number]) < len(tables[number][1]):
+                named = {label: replace(one, method=AMONG) for label, one in named.items()}
+            found[number] = named
+    return found
+
+
+def to_the_highest_of(
+    tables: Sequence[tuple[Clusters, Mapping[str, tuple[int, int]]]],
+) -> list[dict[str, Interval]]:
+    """Return the same for categories by their label: people selected, and all."""
+
+    def rows(counts: Mapping[str, tuple[int, int]]) -> Sequence[ImpactRow]:
+        selected: dict[Hashable, int] = {label: pair[0] for label, pair in counts.items()}
+        totals: dict[Hashable, int] = {label: pair[1] for label, pair in counts.items()}
+        return impact_ratios(selected, totals).rows
+
+    return to_the_highest([(clusters, rows(counts)) for clusters, counts in tables])
+
+
+def _clustered(clusters: Clusters, rows: Sequence[ImpactRow]) -> tuple[Interval, ...] | Undefined:
+    assert clusters.rates is not None
+    try:
+        part = clusters.rates.take([clusters.places[str(row.category)] for row in rows])
+        return part.ratios(clusters.level).to_highest
+    except UndefinedMetricError as error:
+        return Undefined(str(error))
 
 
 def _exact_rate(row: ImpactRow) -> Fraction:

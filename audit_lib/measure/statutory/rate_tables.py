@@ -6,7 +6,7 @@ is resolved comes from the policy.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -19,7 +19,7 @@ from audit_lib.measure.inference import none_answered
 from audit_lib.measure.rows.scored import Rows
 from audit_lib.measure.sides import decision_unit, score_unit
 from audit_lib.measure.statutory.categories import category_of
-from audit_lib.measure.statutory.intervals import Clusters, TableTests
+from audit_lib.measure.statutory.intervals import Clusters, TableTests, fixed_ratios, to_the_highest
 from audit_lib.measure.statutory.population_median import MedianSample
 from audit_lib.measure.statutory.rate_details import ITSELF, adverse_impact, bounds
 from audit_lib.metrics.impact import ImpactRatios, ImpactRow, impact_ratios
@@ -78,7 +78,7 @@ def rate_tables(
         )
         for levels, where in rows.profiles()
     ]
-    tables = []
+    sheets: list[tuple[_Sheet, list[CategoryCount]]] = []
     for family in policy.families:
         if not set(family.attributes) <= set(mapping):
             continue
@@ -115,9 +115,11 @@ def rate_tables(
             clusters=clusters, context=context,
             median=None if sample is None else MedianSample.of(rows, sample, of_profile, labels, unit),
         )  # fmt: skip
-        table = _table(sheet, counts)
-        tables.append(replace(table, larger=_larger(sheet, table, counts)))
-    return tables
+        sheets.append((sheet, counts))
+    return [
+        replace(table, larger=_larger(sheet, table, counts))
+        for table, (sheet, counts) in zip(_tables(sheets), sheets, strict=True)
+    ]
 
 
 class CategoryCount(NamedTuple):
@@ -179,13 +181,45 @@ def _larger(sheet: _Sheet, table: ClusteredTable, counts: list[CategoryCount]) -
     ]
     if top is None or top.n >= least or len(enough) < 2:
         return None
-    found, share = _table(sheet, enough), {row.label: row.share_of_data for row in table.rows}
+    (found,), share = _tables([(sheet, enough)]), {row.label: row.share_of_data for row in table.rows}
     kept = tuple(replace(row, share_of_data=share[row.label]) for row in found.rows)
     return replace(found, total=table.total, rows=kept)
 
 
-def _table(sheet: _Sheet, counts: list[CategoryCount]) -> ClusteredTable:
-    policy, clusters = sheet.policy, sheet.clusters
+def _tables(sheets: Sequence[tuple[_Sheet, list[CategoryCount]]]) -> list[ClusteredTable]:
+    """Make tables; the intervals of all are found together, since many take hardly longer than one."""
+    laws = [_law(sheet, counts) for sheet, counts in sheets]
+    with_top = [n for n, law in enumerate(laws) if law.top is not None]
+    fixed = fixed_ratios(
+        [
+            (sheets[n][0].clusters, [row for row in law.compared if row is not law.top], law.top)
+            for n, law in enumerate(laws)
+            if law.top is not None
+        ]
+    )
+    by_number = dict(zip(with_top, fixed, strict=True))
+    highest = to_the_highest(
+        [(sheet.clusters, law.compared) for (sheet, _), law in zip(sheets, laws, strict=True)]
+    )
+    return [
+        _table(sheet, counts, law, by_number.get(n, {}), highest[n])
+        for n, ((sheet, counts), law) in enumerate(zip(sheets, laws, strict=True))
+    ]
+
+
+class _Law(NamedTuple):
+    """What the law asks of a table."""
+
+    base: int
+    """People of whom shares are counted."""
+    excluded: Mapping[str, str]
+    ratios: ImpactRatios
+    top: ImpactRow | None
+    compared: list[ImpactRow]
+
+
+def _law(sheet: _Sheet, counts: list[CategoryCount]) -> _Law:
+    policy = sheet.policy
     total = sum(count.n for count in counts)
     base = total + sheet.unknown if policy.switch("exclusion_base").value == "all" else total
     excluded = _excluded(sheet.spec, policy, counts, base, whole=not sheet.rows.levels)
@@ -197,30 +231,38 @@ def _table(sheet: _Sheet, counts: list[CategoryCount]) -> ClusteredTable:
     )
     top = law[law.comparators[0]] if law.comparators else None
     compared = [row for row in law.rows if row is top or not isinstance(row.ratio, Undefined)]
+    return _Law(base, excluded, law, top, compared)
+
+
+def _table(
+    sheet: _Sheet,
+    counts: list[CategoryCount],
+    law: _Law,
+    fixed: Mapping[str, Interval | Undefined],
+    highest: Mapping[str, Interval],
+) -> ClusteredTable:
+    clusters, top = sheet.clusters, law.top
     seed = derive_seed(sheet.spec.seed, "measure", "equal_rates")
     population = (
         {}
         if sheet.median is None or top is None
-        else sheet.median.to_highest(compared, top, sheet.spec.measure.level)
+        else sheet.median.to_highest(law.compared, top, sheet.spec.measure.level)
     )
     picked = Picked(
-        fixed={} if top is None else clusters.ratios([row for row in compared if row is not top], top),
-        intervals=clusters.to_highest(compared),
-        tests=clusters.equal_rates(compared, seed),
+        fixed=fixed,
+        intervals=highest,
+        tests=clusters.equal_rates(law.compared, seed),
         population=population,
     )
-    nobody = Undefined(_no_comparator(sheet.kind, law))
+    nobody = Undefined(_no_comparator(sheet.kind, law.ratios))
     return ClusteredTable(
         kind=sheet.kind,
         family=sheet.family,
         stratum=dict(sheet.rows.levels),
-        total=total,
+        total=sum(count.n for count in counts),
         unknown=sheet.unknown,
         comparator=nobody if top is None else str(top.category),
-        rows=tuple(
-            _row(sheet, count, law, top or nobody, base=base, excluded=excluded, picked=picked)
-            for count in counts
-        ),
+        rows=tuple(_row(sheet, count, law, top or nobody, picked) for count in counts),
         equal_rates=picked.tests.table if top is not None else nobody,
         clusters=clusters,
         **sheet.context,
@@ -230,14 +272,11 @@ def _table(sheet: _Sheet, counts: list[CategoryCount]) -> ClusteredTable:
 def _row(
     sheet: _Sheet,
     count: CategoryCount,
-    law: ImpactRatios,
+    law: _Law,
     top: ImpactRow | Undefined,
-    *,
-    base: int,
-    excluded: Mapping[str, str],
     picked: Picked,
 ) -> RateRow:
-    label, row = count.category.label, law[count.category.label]
+    label, row = count.category.label, law.ratios[count.category.label]
     if count.unanswered:
         nobody = Undefined(none_answered(count.missing))
         row = replace(row, rate=nobody, ratio=nobody)
@@ -251,11 +290,11 @@ def _row(
         label=label,
         n=count.n,
         selected=count.selected,
-        share_of_data=count.n / base if base else 0.0,
+        share_of_data=count.n / law.base if law.base else 0.0,
         rate=_rate(sheet, count),
         impact_ratio=_impact_ratio(sheet, count, row, top, picked),
         four_fifths_flag=_flag(row, sheet.policy),
-        excluded=excluded.get(label),
+        excluded=law.excluded.get(label),
         missing=bounds(row, compared, count.missing),
         unknown=bounds(row, compared, sheet.unknown),
         population=picked.population.get(label),
