@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any, Final, Literal, Required, TypedDict, Unpack, get_args
 
 from audit_lib.errors import PluginError
@@ -188,17 +189,17 @@ def owner_of(name: str) -> str:
     >>> owner_of("fraction_gap"), owner_of("cooccurrence_bias_score_by_word"), owner_of("score_gap")
     ('fraction', 'cooccurrence_bias_score', 'score_gap')
     """
-    return max(_may_give(name), key=len, default=name)
+    return max(_may_give(name, tuple(METRICS.names())), key=len, default=name)
 
 
-def _may_give(name: str) -> list[str]:
-    there = METRICS.names()
+@lru_cache(maxsize=1024)
+def _may_give(name: str, there: tuple[str, ...]) -> list[str]:
     return [own for own in there if name in (own, own.removesuffix("_gap")) or name.startswith(f"{own}_")]
 
 
 def record_of(name: str) -> MetricRecord:
     """Return what is known of a metric; of one that is not installed here, only its name."""
-    for own in _may_give(name):
+    for own in _may_give(name, tuple(METRICS.names())):
         with suppress(PluginError):
             METRICS.get(own)  # a metric says what it is when it is imported
     unknown = MetricRecord(

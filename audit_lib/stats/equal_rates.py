@@ -277,7 +277,16 @@ def _halves(x: NDArray[np.int64], n: NDArray[np.int64]) -> Floats:
 
 def _largest_roots(x: NDArray[np.int64], n: NDArray[np.int64]) -> Floats:
     """Return the largest root of each table: of each pair one of the two is positive."""
-    return np.asarray(np.abs(_halves(x, n)).max(axis=1))
+    times_log = _times_log_of(n)
+    x, totals = np.ascontiguousarray(x.T), n[:, None]
+    own = times_log(x) + times_log(totals - x) - times_log(totals)
+    largest = np.zeros(x.shape[1])
+    for i in range(n.size - 1):
+        both, all_ = x[i] + x[i + 1 :], totals[i] + totals[i + 1 :]
+        found = own[i] + own[i + 1 :]
+        found -= times_log(both) + times_log(all_ - both) - times_log(all_)
+        np.maximum(largest, found.max(axis=0), out=largest)
+    return np.sqrt(2.0 * largest)
 
 
 def largest_of_pairs(roots: Floats) -> Floats:

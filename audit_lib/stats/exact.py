@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -235,6 +236,7 @@ def fisher_p_values(
     return support, p_values
 
 
+@lru_cache(maxsize=1024)
 def _given_margins(x1: int, n1: int, x2: int, n2: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return the counts of the group that the margins allow, and their probabilities.
 
@@ -254,7 +256,10 @@ def _given_margins(x1: int, n1: int, x2: int, n2: int) -> tuple[NDArray[np.int64
     logs[at + 1 :] = np.cumsum(steps[at:])
     logs[:at] = -np.cumsum(steps[:at][::-1])[::-1]
     weights = np.exp(logs)
-    return support, weights / weights.sum()
+    weights /= weights.sum()
+    for kept in (support, weights):
+        kept.flags.writeable = False
+    return support, weights
 
 
 def _boschloo_less(x1: int, n1: int, x2: int, n2: int, midp: bool) -> tuple[float, float]:

@@ -27,6 +27,8 @@ _PART: Final = 1000
 """Draws of which the largest differences say where to look among all others."""
 _PRODUCT: Final = 1000
 """Draws of one matrix product."""
+_LOOKED_AT: Final = 4000
+"""Draws that are looked at together, so many as fit the cache of a processor."""
 _HIGH: Final = 0.9
 """Below this level so many draws are among the largest that all are computed."""
 _SCREENED: Final = 2.0**-22
@@ -89,6 +91,7 @@ def _reach(k: int, draws: int, seed: int) -> Floats:
     return np.asarray(np.sqrt(np.square(_normals(k, draws, seed)).sum(axis=0)))
 
 
+@lru_cache(maxsize=32)
 def _scales(k: int, df: float, draws: int, seed: int) -> Floats | None:
     """Draws of the common standard error over its expectation, by the generator that has made the normal ones."""
     if math.isinf(df):
@@ -215,11 +218,15 @@ def _of_outlying(z: Singles, own: Floats, errors: Floats, least: float) -> tuple
     with np.errstate(divide="ignore", invalid="ignore"):
         shares = np.where(np.isfinite(errors), errors * own[:, None] / (own[:, None] + own), np.inf)
     far = np.where(own > 0.0, shares.min(axis=1), np.inf) * least * (1.0 - 1e-5)
-    draw, place = np.nonzero(np.abs(z) >= far.astype(np.float32))
-    differences = np.abs(z[draw] - z[draw, place][:, None])
-    differences *= (1.0 / errors).astype(np.float32)[place]
+    limits, k = far.astype(np.float32), own.size
+    starts = range(0, len(z), _LOOKED_AT)
+    outlying = [np.flatnonzero(np.abs(z[at : at + _LOOKED_AT]) >= limits) + at * k for at in starts]
+    draw, place = np.divmod(np.concatenate(outlying), k)
+    differences = np.ascontiguousarray(z[draw].T)  # a row an estimate
+    np.abs(differences - differences[place, np.arange(place.size)], out=differences)
+    differences *= (1.0 / errors).astype(np.float32)[:, place]
     found = np.zeros(len(z), np.float32)
-    np.maximum.at(found, draw, differences.max(axis=1))
+    np.maximum.at(found, draw, differences.max(axis=0))
     places = np.flatnonzero(found >= np.float32(least))
     return places, found[places].astype(np.float64)
 

@@ -327,6 +327,7 @@ def check_covariance(covariance: ArrayLike) -> Floats:
     # By correlations, so that what counts as rounding does not depend on units.
     scale = np.sqrt(np.maximum(v.diagonal(), 0.0))
     unit = v / np.where(scale > 0.0, scale, 1.0)[:, None] / np.where(scale > 0.0, scale, 1.0)
-    if v.size and np.linalg.eigvalsh(unit)[0] < -1e-8:
+    apart = not np.any(unit - np.diag(unit.diagonal()))
+    if v.size and (unit.diagonal().min() if apart else np.linalg.eigvalsh(unit)[0]) < -1e-8:
         raise InputError("the covariance is not positive semi-definite: no estimates vary together so")
     return v
