@@ -7,7 +7,7 @@ fixed ones. Rows are sorted by their id, so that equal content gives equal bytes
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
@@ -21,6 +21,9 @@ from audit_lib.large_file import LARGE, Content, LargeFile, Sink
 
 if TYPE_CHECKING:
     import pandas as pd
+
+ROW_GROUP: Final = 1 << 20
+"""Rows of a row group, where a table is written as a whole: as many as Arrow puts into one."""
 
 NO_AND_YES: Final = ("no", "yes")
 """How a column of true and false is split into strata; what is not known is a stratum of its own."""
@@ -346,17 +349,35 @@ def read_parquet(
     if not emptied:
         return file.read(columns=columns)
     names = [name for name in file.schema_arrow.names if columns is None or name in columns]
-    own = [name for name in emptied if name in names]
-    batches = [_emptied(batch, own) for batch in file.iter_batches(batch_size=8192, columns=names)]
+    batches = list(emptied_batches(file, names, emptied, 8192))
     if not batches:
         return pa.schema([file.schema_arrow.field(name) for name in names]).empty_table()
     return pa.Table.from_batches(batches).unify_dictionaries()
 
 
-def _emptied(batch: pa.RecordBatch, names: Sequence[str]) -> pa.RecordBatch:
-    for name in names:
-        place = batch.schema.get_field_index(name)
-        there = batch.column(place).is_valid()
-        texts = pc.if_else(there, pa.scalar("", pa.string()), pa.scalar(None, pa.string()))
-        batch = batch.set_column(place, batch.schema.field(place), texts)
-    return batch
+def emptied_batches(
+    file: pq.ParquetFile, columns: Sequence[str], emptied: Sequence[str], rows: int
+) -> Iterator[pa.RecordBatch]:
+    """Yield columns of a Parquet table some rows at a time, the texts of `emptied` empty where there is one.
+
+    Parameters
+    ----------
+    file : pyarrow.parquet.ParquetFile
+    columns : sequence of str
+    emptied : sequence of str
+        Columns of which only matters whether there is a text: of one that is there in every row, since the table's
+        schema has no place for a missing one, nothing is read.
+    rows : int
+        How many at a time.
+    """
+    schema = pa.schema([file.schema_arrow.field(name) for name in columns])
+    own = [name for name in emptied if name in columns]
+    never_missing = [name for name in own if not schema.field(name).nullable]
+    read = [name for name in columns if name not in never_missing]
+    for batch in file.iter_batches(batch_size=rows, columns=read):
+        texts = pa.repeat(pa.scalar("", pa.string()), len(batch))
+        found = {name: texts if name in own else batch[name] for name in [*read, *never_missing]}
+        for name in own:
+            if name in read:
+                found[name] = pc.if_else(batch[name].is_valid(), texts, pa.scalar(None, pa.string()))
+        yield pa.RecordBatch.from_arrays([found[name] for name in columns], schema=schema)

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import replace
+from array import array
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from audit_lib.documents.statuses import ANSWERED, STATUSES
 from audit_lib.documents.validation import Completeness, MassOfAll, VariationCompleteness
-from audit_lib.records import CHECK, VARIATION
+from audit_lib.records import CHECK
 from audit_lib.score.reading.logprobs import BELOW
 from audit_lib.validate.expectations import Expectation, between
-from audit_lib.validate.lookup import looked_up
+from audit_lib.validate.variant_facts import Levels, VariantFacts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,73 +24,118 @@ if TYPE_CHECKING:
     from audit_lib.spec import Checks, Groups
 
 
-def completeness_by_group(
-    scores: pd.DataFrame, variants: pd.DataFrame, groups: Groups
-) -> tuple[Completeness, ...]:
-    """Count the scores of each group by status.
+class Tally:
+    """Counts scores by the group of their variant and their status, some rows at a time.
 
-    Returns
-    -------
-    tuple of Completeness
-        The spec's groups in its order, then any with an unknown attribute, whose level is None.
-        ``answered_share`` is None where n is 0. If an answer was not read because labels were hidden
-        (`audit_lib.score.reading.logprobs`), how many: ``label_below_top``.
+    Parameters
+    ----------
+    variants : VariantFacts
+        Whose scores they are.
+    groups : Groups
+        The spec's.
     """
-    axes = list(groups.axes)
-    rows = scores[["status", "detail"]].assign(
-        **{axis: looked_up(scores["variant_id"], variants["variant_id"], variants[axis]) for axis in axes}
-    )
-    none: dict[str, int] = dict.fromkeys(STATUSES, 0)
-    counts: dict[tuple[str | None, ...], dict[str, int]] = {}
-    for group in () if groups.axes_of_probabilities else groups.cells():
-        counts[tuple(group[axis] for axis in axes)] = dict(none)
-    tally = rows.groupby([*axes, "status"], dropna=False, sort=True).size()
-    for key, count in tally.items():
-        *levels, status = key if isinstance(key, tuple) else (key,)
-        cell = tuple(level if isinstance(level, str) else None for level in levels)
-        statuses = counts.setdefault(cell, dict(none))
-        statuses[str(status)] = statuses.get(str(status), 0) + int(count)
-    result = []
-    for cell, statuses in counts.items():
-        n = sum(statuses.values())
-        answered = sum(statuses[status] for status in ANSWERED)
-        result.append(
-            Completeness(
-                group=dict(zip(axes, cell, strict=True)),
-                n=n,
-                **{status: statuses[status] for status in STATUSES},
-                answered_share=answered / n if n else None,
+
+    def __init__(self, variants: VariantFacts, groups: Groups) -> None:
+        self.variants, self._groups = variants, groups
+        self._counts: Counter[tuple[Levels, str]] = Counter()
+        self._hidden: Counter[Levels] = Counter()
+        self._masses = array("d")
+
+    def add(self, scores: pd.DataFrame) -> None:
+        """Count rows."""
+        if scores.empty:
+            return
+        places = self.variants.ids.places(scores["variant_id"])
+        cells = self.variants.cells(places)
+        of_status, statuses = _coded(scores["status"])
+        kinds, counts = np.unique(np.stack([cells, of_status]), axis=1, return_counts=True)
+        for (cell, status), count in zip(kinds.T.tolist(), counts.tolist(), strict=True):
+            self._counts[self._levels(cell), statuses[status]] += count
+        hidden = scores["detail"].str.startswith(BELOW, na=False).to_numpy(dtype=bool)
+        for cell in cells[hidden].tolist():
+            self._hidden[self._levels(cell)] += 1
+        self._masses.frombytes(scores["label_mass"].dropna().to_numpy(dtype=np.float64).tobytes())
+
+    def _levels(self, cell: int) -> Levels:
+        return self.variants.levels[cell] if cell >= 0 else (None,) * len(self._groups.axes)
+
+    def by_group(self) -> tuple[Completeness, ...]:
+        """Return the counts of each group.
+
+        Returns
+        -------
+        tuple of Completeness
+            The spec's groups in its order, then any with an unknown attribute, whose level is None.
+            ``answered_share`` is None where n is 0. If an answer was not read because labels were hidden
+            (`audit_lib.score.reading.logprobs`), how many: ``label_below_top``.
+        """
+        return self._by_group(self._counts, self._hidden)
+
+    def by_variation(self) -> tuple[VariationCompleteness, ...]:
+        """Return the counts of controls, other prompts and checks, each by itself.
+
+        Returns
+        -------
+        tuple of VariationCompleteness
+            ``answered_gap``, between the groups' shares, is None without any row.
+        """
+        found = []
+        for name in sorted(self.variants.variations):
+            counts = {(of[1:], status): n for (of, status), n in self._counts.items() if _is_of(of, name)}
+            hidden = {of[1:]: n for of, n in self._hidden.items() if _is_of(of, name)}
+            cells = self._by_group(counts, hidden)
+            found.append(
+                VariationCompleteness(variation=name, groups=cells, answered_gap=answered_gap(cells))
             )
-        )
-    hidden = rows[rows["detail"].str.startswith(BELOW, na=False)]
-    return tuple(replace(one, label_below_top=_hidden(one, hidden)) if len(hidden) else one for one in result)
+        return tuple(found)
+
+    def label_mass(self) -> MassOfAll | None:
+        """Return mean and minimum of the probability that fell on the labels, or None without any."""
+        if not self._masses:
+            return None
+        return MassOfAll(mean=math.fsum(self._masses) / len(self._masses), minimum=min(self._masses))
+
+    def _by_group(
+        self, tally: Mapping[tuple[Levels, str], int], hidden: Mapping[Levels, int]
+    ) -> tuple[Completeness, ...]:
+        axes = list(self._groups.axes)
+        none: dict[str, int] = dict.fromkeys(STATUSES, 0)
+        counts: dict[Levels, dict[str, int]] = {}
+        for group in () if self._groups.axes_of_probabilities else self._groups.cells():
+            counts[tuple(group[axis] for axis in axes)] = dict(none)
+        for cell in sorted({cell for cell, _ in tally}, key=_order):
+            counts.setdefault(cell, dict(none))
+        for (cell, status), count in tally.items():
+            counts[cell][status] = counts[cell].get(status, 0) + count
+        result = []
+        for cell, statuses in counts.items():
+            n = sum(statuses.values())
+            answered = sum(statuses[status] for status in ANSWERED)
+            result.append(
+                Completeness(
+                    group=dict(zip(axes, cell, strict=True)),
+                    n=n,
+                    **{status: statuses[status] for status in STATUSES},
+                    answered_share=answered / n if n else None,
+                    label_below_top=hidden.get(cell, 0) if hidden else None,
+                )
+            )
+        return tuple(result)
 
 
-def _hidden(one: Completeness, hidden: pd.DataFrame) -> int:
-    """Count the rows of a group among those that were not read."""
-    here = [
-        hidden[axis].isna() if level is None else hidden[axis] == level for axis, level in one.group.items()
-    ]
-    return int(sum(map(all, zip(*here, strict=True))))
+def _coded(column: pd.Series) -> tuple[NDArray[np.int64], list[str]]:
+    """Return the place of each value among the different ones, and these."""
+    codes, values = column.factorize(use_na_sentinel=False)
+    return codes.astype(np.int64), [str(value) for value in values]
 
 
-def completeness_by_variation(
-    scores: pd.DataFrame, variants: pd.DataFrame, groups: Groups
-) -> tuple[VariationCompleteness, ...]:
-    """Count the scores of controls, other prompts and checks as `completeness_by_group` does, each by itself.
+def _is_of(levels: Levels, variation: str) -> bool:
+    return bool(levels) and levels[0] == variation
 
-    Returns
-    -------
-    tuple of VariationCompleteness
-        ``answered_gap``, between the groups' shares, is None without any row.
-    """
-    found = []
-    for name, own in variants.groupby(VARIATION, observed=True, sort=True):
-        cells = completeness_by_group(scores[scores["variant_id"].isin(own["variant_id"])], own, groups)
-        found.append(
-            VariationCompleteness(variation=str(name), groups=cells, answered_gap=answered_gap(cells))
-        )
-    return tuple(found)
+
+def _order(levels: Levels) -> list[tuple[bool, str]]:
+    """Sort levels, what is not known last."""
+    return [(level is None, level or "") for level in levels]
 
 
 def variation_suite(
@@ -116,14 +165,6 @@ def answered_gap(groups: Sequence[Completeness]) -> float | None:
     """Return how far the shares of answers of the known groups lie apart; None without any row."""
     shares = [one.answered_share for one in of_known_group(groups) if one.answered_share is not None]
     return max(shares) - min(shares) if shares else None
-
-
-def label_mass(scores: pd.DataFrame) -> MassOfAll | None:
-    """Return mean and minimum of the probability that fell on the labels, or None without any."""
-    masses = scores["label_mass"].dropna().tolist()
-    if not masses:
-        return None
-    return MassOfAll(mean=math.fsum(masses) / len(masses), minimum=min(masses))
 
 
 def completeness_suite(

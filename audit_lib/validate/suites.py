@@ -19,7 +19,8 @@ from audit_lib.validate.expectations import (
     row_count,
     unique,
 )
-from audit_lib.validate.lookup import among, looked_up, occurrences
+from audit_lib.validate.sampled import Sampled
+from audit_lib.validate.variant_facts import VariantFacts
 from audit_lib.window import Window
 
 if TYPE_CHECKING:
@@ -27,7 +28,9 @@ if TYPE_CHECKING:
 
     from audit_lib.spec import AuditSpec, Perturb
 
-Suite = tuple["pd.DataFrame", list[Expectation]]
+Derive = Callable[["pd.DataFrame"], "pd.DataFrame"]
+Suite = tuple[Derive, list[Expectation]]
+"""What adds the derived columns to some rows of a table, and what must hold in the table."""
 
 SUM_TOLERANCE: Final = 1e-9
 """How far normalised probabilities may sum from 1."""
@@ -36,9 +39,8 @@ MASS_TOLERANCE: Final = 1e-6
 """How far a label mass may be above 1: models compute it in single precision."""
 
 
-def prompts_suite(spec: AuditSpec, window: Window, prompts: pd.DataFrame, variants: pd.DataFrame) -> Suite:
-    """Return the sampled prompts with derived columns, and what must hold in them."""
-    frame = prompts.assign(variants=occurrences(prompts["prompt_id"], variants["prompt_id"]))
+def prompts_suite(spec: AuditSpec, window: Window, prompts: Sampled) -> Suite:
+    """Return what adds derived columns to the sampled prompts, and what must hold in them."""
     suite = [
         row_count(1),
         filled("prompt_id"),
@@ -51,11 +53,12 @@ def prompts_suite(spec: AuditSpec, window: Window, prompts: pd.DataFrame, varian
         *(_rounds(spec, ("round_id", "order_shown")) if spec.model.answers_are_recorded else []),
     ]
     least, most = 1, 1
+    shares: dict[str, float] = {}
     if spec.perturb is None:
         for axis in spec.groups.axes:  # someone's level must be known, or there is nothing to compare
             if axis in spec.groups.axes_of_probabilities:
                 continue
-            frame[f"unknown_share_{axis}"] = float(frame[axis].isna().mean()) if len(frame) else 0.0
+            shares[f"unknown_share_{axis}"] = prompts.unknown_share(axis)
             suite.append(between(f"unknown_share_{axis}", None, 1, before=True))
             suite.append(between(f"unknown_share_{axis}", None, MOSTLY_UNKNOWN, severity="warning"))
     else:
@@ -66,11 +69,18 @@ def prompts_suite(spec: AuditSpec, window: Window, prompts: pd.DataFrame, varian
             filled("occurred_at"),
             between("occurred_at", _read_from(spec, window), window.end, before=True),
         ]
-    if spec.task == "listwise" and spec.model.answers_are_recorded:
-        frame["places"] = frame.groupby("round_id")["prompt_id"].transform("size")
-        frame["shown_within_round"] = frame["order_shown"].le(frame["places"])
+    ranked = spec.task == "listwise" and spec.model.answers_are_recorded
+    if ranked:
         suite.append(holds("shown_within_round"))
-    return frame, suite
+
+    def derive(rows: pd.DataFrame) -> pd.DataFrame:
+        frame = rows.assign(variants=prompts.variants(rows["prompt_id"]), **shares)
+        if ranked:
+            frame["places"] = prompts.places(rows["round_id"])
+            frame["shown_within_round"] = frame["order_shown"].le(frame["places"])
+        return frame
+
+    return derive, suite
 
 
 def _read_from(spec: AuditSpec, window: Window) -> datetime:
@@ -86,9 +96,8 @@ def _variants_of_a_prompt(perturb: Perturb, groups: int) -> tuple[int, int]:
     return shown * perturb.names_per_cell, shown * perturb.names_per_cell
 
 
-def variants_suite(spec: AuditSpec, variants: pd.DataFrame, prompts: pd.DataFrame) -> Suite:
-    """Return the variants with derived columns, and what must hold in them."""
-    frame = variants.assign(has_prompt=among(variants["prompt_id"], prompts["prompt_id"]))
+def variants_suite(spec: AuditSpec, prompts: Sampled) -> Suite:
+    """Return what adds derived columns to the variants, and what must hold in them."""
     suite = [
         row_count(1),
         filled("variant_id"),
@@ -110,34 +119,50 @@ def variants_suite(spec: AuditSpec, variants: pd.DataFrame, prompts: pd.DataFram
         suite.append(filled("round_id"))
     if spec.task == "listwise":
         suite.append(filled("candidate"))
-    return frame, suite
+    return (lambda rows: rows.assign(has_prompt=prompts.count(rows["prompt_id"]))), suite
 
 
-def scores_suite(spec: AuditSpec, scores: pd.DataFrame, variants: pd.DataFrame) -> Suite:
-    """Return the scores with derived columns, and what must hold in them.
+def scores_suite(spec: AuditSpec, variants: VariantFacts, models: int, *, own_scores: bool) -> Suite:
+    """Return what adds derived columns to the scores, and what must hold in them.
 
     The pairs of variant and repeat are unique, each is one that was to be scored, and there are as
     many as were to be: so none is lost and none is doubled.
+
+    Parameters
+    ----------
+    spec : AuditSpec
+    variants : VariantFacts
+        Those that were to be scored.
+    models : int
+        How many answered.
+    own_scores : bool
+        Whether a score may be other than what the labels are worth.
     """
-    answered = scores["status"].isin(ANSWERED)
-    answer = scores["text" if spec.task in UNDECIDED else "score"]
-    lists = scores["label_probabilities"]
-    frame = scores.drop(columns="label_probabilities").assign(
-        has_variant=among(scores["variant_id"], variants["variant_id"]),
-        request_of_variant=scores["request_id"].eq(
-            looked_up(scores["variant_id"], variants["variant_id"], variants["request_id"])
-        ),
-        scored_if_answered=answered.eq(answer.notna())
-        if spec.task not in UNDECIDED
-        else ~answered | answer.notna(),
-        explained_if_not_ok=scores["status"].eq("ok") | scores["detail"].notna(),
-        labels=_of_lists(lists, len),
-        probability_sum=_of_lists(lists, sum),
-        probability_minimum=_of_lists(lists, _smallest),
-        probability_maximum=_of_lists(lists, _largest),
-    )
+
+    def derive(rows: pd.DataFrame) -> pd.DataFrame:
+        answered = rows["status"].isin(ANSWERED)
+        answer = rows["text" if spec.task in UNDECIDED else "score"]
+        lists = rows["label_probabilities"]
+        places = variants.ids.places(rows["variant_id"])
+        frame = rows.drop(columns="label_probabilities").assign(
+            has_variant=places >= 0,
+            request_of_variant=rows["request_id"].eq(variants.requests(places, rows.index)),
+            scored_if_answered=answered.eq(answer.notna())
+            if spec.task not in UNDECIDED
+            else ~answered | answer.notna(),
+            explained_if_not_ok=rows["status"].eq("ok") | rows["detail"].notna(),
+            labels=_of_lists(lists, len),
+            probability_sum=_of_lists(lists, sum),
+            probability_minimum=_of_lists(lists, _smallest),
+            probability_maximum=_of_lists(lists, _largest),
+        )
+        if spec.decision.rule == RECORDED:
+            frame["decided_if_answered"] = ~answered | rows["selected"].notna()
+        return frame
+
+    expected = len(variants.ids) * spec.score.repeats
     suite = [
-        row_count(len(variants) * spec.score.repeats, len(variants) * spec.score.repeats),
+        row_count(expected, expected),
         filled("variant_id"),
         holds("has_variant"),
         between("repeat", 0, spec.score.repeats - 1),
@@ -145,11 +170,11 @@ def scores_suite(spec: AuditSpec, scores: pd.DataFrame, variants: pd.DataFrame) 
         holds("request_of_variant"),
         filled("model"),
         filled("model_fingerprint"),
-        different_values("model_fingerprint", int(scores["model"].nunique())),
+        different_values("model_fingerprint", models),
         filled("status"),
         one_of("status", STATUSES),
         holds("scored_if_answered"),
-        between("score", *_score_range(spec, scores)),
+        between("score", *_score_range(spec, own=own_scores)),
         between("probability_sum", 1 - SUM_TOLERANCE, 1 + SUM_TOLERANCE),
         between("probability_minimum", 0, None),
         between("probability_maximum", None, 1),
@@ -162,22 +187,26 @@ def scores_suite(spec: AuditSpec, scores: pd.DataFrame, variants: pd.DataFrame) 
     if not spec.model.answers_are_recorded:
         suite.append(different_values("model", 1, severity="warning"))
     if spec.decision.rule == RECORDED:
-        frame["decided_if_answered"] = ~answered | scores["selected"].notna()
         suite.append(holds("decided_if_answered"))
-    return frame, suite
+    return derive, suite
 
 
-def beside_suite(spec: AuditSpec, variants: pd.DataFrame, scores: pd.DataFrame, asked: int) -> Suite:
-    """Return the scores of controls, other prompts and checks, and what must hold: none lost, none doubled.
+def beside_suite(spec: AuditSpec, variants: VariantFacts) -> Suite:
+    """Return what adds columns to the scores of controls, other prompts and checks, and what must hold in them.
 
-    How many were answered is no condition: a model that declines to say who somebody is, is a finding.
+    None is lost, none doubled. How many were answered is no condition: a model that declines to say who somebody is,
+    is a finding.
     """
-    answered = scores["status"].isin(ANSWERED)
-    frame = scores.drop(columns="label_probabilities").assign(
-        has_variant=among(scores["variant_id"], variants["variant_id"]),
-        scored_if_answered=answered.eq(scores["score"].notna()),
-    )
-    return frame, [
+
+    def derive(rows: pd.DataFrame) -> pd.DataFrame:
+        answered = rows["status"].isin(ANSWERED)
+        return rows.drop(columns="label_probabilities").assign(
+            has_variant=variants.ids.places(rows["variant_id"]) >= 0,
+            scored_if_answered=answered.eq(rows["score"].notna()),
+        )
+
+    asked = len(variants.ids) * spec.score.repeats
+    return derive, [
         row_count(asked, asked),
         holds("has_variant"),
         unique("variant_id", "repeat"),
@@ -196,12 +225,9 @@ def _rounds(spec: AuditSpec, place: tuple[str, str]) -> list[Expectation]:
     return [filled("round_id"), filled("order_shown"), between("order_shown", 1, None), unique(*place)]
 
 
-def _score_range(spec: AuditSpec, scores: pd.DataFrame) -> tuple[float, float]:
+def _score_range(spec: AuditSpec, *, own: bool) -> tuple[float, float]:
     import sys
 
-    from audit_lib.score.requests import OWN_SCORE
-
-    own = scores["method"].isin(OWN_SCORE).any()
     if spec.task == "pointwise" and spec.prompt is not None and not own:
         low, high = min(spec.prompt.relevance), max(spec.prompt.relevance)
         slack = SUM_TOLERANCE * max(abs(low), abs(high), 1.0)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Literal
+
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from audit_lib.canonical import pretty_json
 from audit_lib.documents.validation import (
@@ -15,52 +18,23 @@ from audit_lib.documents.validation import (
 )
 from audit_lib.errors import ValidationFailedError
 from audit_lib.progress import Progress
-from audit_lib.records import VARIATION, as_frame, column_names, read_parquet
+from audit_lib.records import VARIATION, as_frame, column_names
 from audit_lib.run import Run, StageOutput
-from audit_lib.validate.completeness import (
-    completeness_by_group,
-    completeness_by_variation,
-    completeness_suite,
-    label_mass,
-    of_known_group,
-    variation_suite,
-)
-from audit_lib.validate.evaluate import check_table
-from audit_lib.validate.lookup import among
-from audit_lib.validate.named_suites import KEY, names, read_suite, run_suite
+from audit_lib.score.requests import OWN_SCORE
+from audit_lib.validate.completeness import Tally, completeness_suite, of_known_group, variation_suite
+from audit_lib.validate.evaluate import Checking, check_table
+from audit_lib.validate.named_suites import KEY, run_suite
 from audit_lib.validate.noise import noise_suite, noise_table, told_noise
+from audit_lib.validate.sampled import Sampled
 from audit_lib.validate.suites import beside_suite, prompts_suite, scores_suite, variants_suite
 from audit_lib.validate.suites_again import run_suite_again
+from audit_lib.validate.tables import parts, scores, whole
+from audit_lib.validate.variant_facts import VariantFacts
 
 if TYPE_CHECKING:
     import pandas as pd
-    import pyarrow as pa
 
     from audit_lib.spec import Checks
-
-_TEXTS: Final = {
-    "prompts": ("fields", "recorded_response"),
-    "variants": ("messages", "edits", "recorded_response"),
-    "scores": ("text",),
-}
-"""Columns of long texts, of which a check asks no more than whether there is one."""
-
-_UNREAD: Final = {
-    "prompts": ("recorded_response", "recorded_model", "recorded_score", "recorded_selected", "qualified", "outcome"),
-    "variants": (
-        "edits", "recorded_response", "recorded_model", "recorded_score", "recorded_selected", "qualified", "outcome",
-        "perturbation", "provenance",
-    ),
-    "scores": ("request_digest", "items"),
-}  # fmt: skip
-"""Columns of which no check of ours asks anything."""
-
-_CODED: Final = {
-    "prompts": ("position", "provenance"),
-    "variants": ("position",),
-    "scores": ("model", "model_fingerprint", "method"),
-}
-"""Columns of few different texts."""
 
 
 def validate_again(run: Run) -> StageOutput:
@@ -89,38 +63,24 @@ def validate(run: Run) -> StageOutput:
 
 
 def _validated(run: Run, by: Callable[[str, str, bytes, pd.DataFrame], SuiteResult]) -> StageOutput:
-    spec = run.spec
-    prompts = as_frame(_table(run, "sample", "prompts"))
-    variants = as_frame(_table(run, "variants", "variants"))
-    scores = _scores(run)
-    asked = len(variants) * spec.score.repeats
-    variants, scores, beside = _ordinary(variants, scores)
-    groups = completeness_by_group(scores, variants, spec.groups)
-    mass = label_mass(scores)
-    progress = Progress("validation: rows checked", len(prompts) + len(variants) + len(scores), run.notify)
-    suites = []
-    for name, table, suite in (
-        ("prompts", *prompts_suite(spec, run.key.window, prompts, variants)),
-        ("variants", *variants_suite(spec, variants, prompts)),
-        ("scores", *scores_suite(spec, scores, variants)),
-    ):
-        suites.append(check_table(name, table, suite))
-        progress.one_more(len(table))
-    suites += [
-        check_table("completeness", *completeness_suite(groups, mass, spec.checks)),
-    ]
+    spec, axes = run.spec, list(run.spec.groups.axes)
+    ranked = ["round_id"] if spec.task == "listwise" and spec.model.answers_are_recorded else []
+    prompts = Sampled(parts(run, "sample", "prompts", ["prompt_id", *ranked, *axes]), axes)
+    variants, usual, beside = _variants(run, prompts)
+    checked = [_prompts(run, prompts), variants]
+    of_usual = Tally(usual, spec.groups)
+    of_beside = Tally(beside, spec.groups)
+    checked += _scores(run, of_usual, of_beside)
+    groups, mass = of_usual.by_group(), of_usual.label_mass()
+    suites = [*checked[:3], check_table("completeness", *completeness_suite(groups, mass, spec.checks))]
     varied: tuple[VariationCompleteness, ...] = ()
-    if beside is not None:
-        suites.append(
-            check_table("beside", *beside_suite(spec, *beside, asked - len(variants) * spec.score.repeats))
-        )
-        varied = completeness_by_variation(beside[1], beside[0], spec.groups)
-        suites.append(check_table("beside, by variation", *variation_suite(varied, spec.checks)))
+    if beside.variations:
+        varied = of_beside.by_variation()
+        suites += [*checked[3:], check_table("beside, by variation", *variation_suite(varied, spec.checks))]
     if (noise := noise_table(run)) is not None:
         suites.append(check_table("scoring", *noise_suite(noise)))
-    tables = {"prompts": prompts, "variants": variants, "scores": scores}
     suites += [
-        by(name, reference, run.design_file(f"{KEY}.{name}"), tables[name])
+        by(name, reference, run.design_file(f"{KEY}.{name}"), _usual_rows(run, name, reference, usual))
         for name, reference in spec.checks.suites.items()
     ]
     failed = [one.severity for suite in suites for one in suite.expectations if not one.success]
@@ -141,6 +101,80 @@ def _validated(run: Run, by: Callable[[str, str, bytes, pd.DataFrame], SuiteResu
         "warnings": failed.count("warning"),
     }
     return StageOutput({"validation.json": pretty_json(document.as_dict())}, counts)
+
+
+def _prompts(run: Run, prompts: Sampled) -> SuiteResult:
+    derive, suite = prompts_suite(run.spec, run.key.window, prompts)
+    checking = Checking("prompts", suite)
+    progress = Progress("validation: prompts checked", prompts.rows, run.notify)
+    for part in parts(run, "sample", "prompts"):
+        checking.add(derive(as_frame(part)))
+        progress.one_more(len(part))
+    return checking.result()
+
+
+def _variants(run: Run, prompts: Sampled) -> tuple[SuiteResult, VariantFacts, VariantFacts]:
+    """Check the variants that groups are compared by; return what is known of them, and of those beside them."""
+    usual, beside = (VariantFacts(list(run.spec.groups.axes)) for _ in range(2))
+    derive, suite = variants_suite(run.spec, prompts)
+    checking = Checking("variants", suite)
+    for part in parts(run, "variants", "variants"):
+        if VARIATION in part.column_names:
+            own = part[VARIATION].is_null()
+            beside.add(part.filter(pc.invert(own)))
+            part = part.filter(own)
+        usual.add(part)
+        checking.add(derive(as_frame(part)))
+    usual.close()
+    beside.close()
+    return checking.result(), usual, beside
+
+
+def _scores(run: Run, of_usual: Tally, of_beside: Tally) -> list[SuiteResult]:
+    """Check the scores of the variants that groups are compared by, and of those beside them if there are any."""
+    spec, usual, beside = run.spec, of_usual.variants, of_beside.variants
+    methods, models = set[str](), set[str]()
+    for part in scores(run, usual.ids.ids, ["variant_id", "repeat", "model", "method"]):
+        own, _ = _apart(part, usual, beside)
+        methods.update(pc.unique(own["method"]).to_pylist())
+        models.update(pc.unique(own["model"]).to_pylist())
+    own_scores = not methods.isdisjoint(OWN_SCORE)
+    derive, suite = scores_suite(spec, usual, len(models - {None}), own_scores=own_scores)
+    derive_beside, suite_beside = beside_suite(spec, beside)
+    checking, checking_beside = Checking("scores", suite), Checking("beside", suite_beside)
+    total = (len(usual.ids) + len(beside.ids)) * spec.score.repeats
+    progress = Progress("validation: scores checked", total, run.notify)
+    for part in scores(run, usual.ids.ids):
+        for table, tally, check, made in zip(
+            _apart(part, usual, beside),
+            (of_usual, of_beside),
+            (checking, checking_beside),
+            (derive, derive_beside),
+            strict=True,
+        ):
+            frame = as_frame(table)
+            tally.add(frame)
+            check.add(made(frame))
+        progress.one_more(len(part))
+    return [checking.result(), *([checking_beside.result()] if beside.variations else [])]
+
+
+def _apart(part: pa.Table, usual: VariantFacts, beside: VariantFacts) -> tuple[pa.Table, pa.Table]:
+    """Take apart the scores of variants that groups are compared by, and all others if any are asked beside them."""
+    if not beside.variations:
+        return part, part.slice(0, 0)
+    own = usual.ids.places(part["variant_id"]) >= 0
+    return part.filter(pa.array(own)), part.filter(pa.array(~own))
+
+
+def _usual_rows(run: Run, name: str, reference: str, usual: VariantFacts) -> pd.DataFrame:
+    """Return the rows of a table that a suite of the spec's own is run on."""
+    rows = whole(run, name, reference)
+    if name == "prompts" or VARIATION not in column_names(run.stage("variants").content("variants.parquet")):
+        return rows
+    if name == "variants":
+        return rows[rows[VARIATION].isna()]
+    return rows[usual.ids.places(rows["variant_id"]) >= 0]
 
 
 def require_valid(run: Run) -> None:
@@ -178,17 +212,6 @@ def require_valid(run: Run) -> None:
     )
 
 
-def _ordinary(
-    variants: pd.DataFrame, scores: pd.DataFrame
-) -> tuple[pd.DataFrame, pd.DataFrame, tuple[pd.DataFrame, pd.DataFrame] | None]:
-    """Take apart the rows that groups are compared by, and controls, other prompts and checks beside them."""
-    if VARIATION not in variants or variants[VARIATION].isna().all():
-        return variants, scores, None
-    own = variants[VARIATION].isna()
-    theirs = among(scores["variant_id"], variants.loc[own, "variant_id"])
-    return variants[own], scores[theirs], (variants[~own], scores[~theirs])
-
-
 def _failure(table: str, failed: Expected) -> str:
     observed = failed.observed
     name = f"{table}: {failed.expectation}"
@@ -222,26 +245,3 @@ def _share(group: Completeness) -> float:
 
 def _named(group: Completeness) -> str:
     return f"{', '.join(map(str, group.group.values()))} {_share(group):.4g}"
-
-
-def _table(run: Run, stage: str, name: str) -> pa.Table:
-    """Read what the checks ask of a table, and of long texts nothing that nobody asks for.
-
-    A suite of the spec's own may look at any column, if only for its name or its nulls; a text it has to name.
-    """
-    content = run.stage(stage).content(f"{name}.parquet")
-    if name in run.spec.checks.suites:
-        suite = read_suite(run.design_file(f"{KEY}.{name}"), f"{KEY}.{name}: {run.spec.checks.suites[name]}")
-        return read_parquet(content, emptied=[text for text in _TEXTS[name] if not names(suite, text)])
-    present = [one for one in column_names(content) if one not in _UNREAD[name]]
-    return read_parquet(content, present, emptied=_TEXTS[name], coded=_CODED[name])
-
-
-def _scores(run: Run) -> pd.DataFrame:
-    import pyarrow as pa
-
-    from audit_lib.score import shards
-
-    tables = [_table(run, f"scores/{shard}", "scores") for shard in shards(run)]
-    scores = pa.concat_tables(tables).unify_dictionaries()
-    return as_frame(scores.sort_by([("variant_id", "ascending"), ("repeat", "ascending")]))
