@@ -12,7 +12,7 @@ from typing import Any, Final
 from audit_lib.archive.findings import EvidenceFinding, Work
 from audit_lib.archive.manifest import MANIFEST
 from audit_lib.archive.recompute import check_sample, check_shard, recompute_stage
-from audit_lib.archive.record_tree import people_tree
+from audit_lib.archive.record_tree import record_tree
 from audit_lib.archive.salted_leaves import leaf_salts
 from audit_lib.archive.served_check import ATTESTED
 from audit_lib.archive.withheld_check import check_redacted
@@ -200,7 +200,7 @@ def _check_tree(work: Work, run: Run, manifest: Manifest | None) -> None:
     path = f"evidence/{MANIFEST}"
     try:
         salts = leaf_salts(run) if manifest.record_tree.salted_leaves else None
-        tree = people_tree(run, manifest.stages, salts).summary()
+        tree, _ = record_tree(run, manifest.stages, salts)
     except StoreUnreachableError:
         raise
     except Exception as error:  # noqa: BLE001 - a stranger's bytes may cause anything

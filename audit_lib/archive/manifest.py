@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 from audit_lib.archive.attempts import attempts_until_now
 from audit_lib.archive.environment import ENVIRONMENT, environment
 from audit_lib.archive.layout import SEALED, complete_stages
-from audit_lib.archive.record_tree import people_tree
+from audit_lib.archive.record_tree import record_tree
 from audit_lib.archive.salted_leaves import leaf_salts
 from audit_lib.archive.software import software
 from audit_lib.archive.store_record import recorded_store
@@ -70,7 +70,7 @@ def archive(run: Run) -> StageOutput:
         redacted_path(path): content
         for path, content in redacted_tables(run, further_fields(run.spec)).items()
     }
-    people = people_tree(run, stages, leaf_salts(run))
+    tree, leaves = record_tree(run, stages, leaf_salts(run))
     manifest = Manifest(
         audit=run.key.audit,
         window=run.key.window.label,
@@ -80,7 +80,7 @@ def archive(run: Run) -> StageOutput:
         artefacts=tuple(artefacts),
         attempts=tuple(attempts_until_now(run)) or None,
         records=tuple(sorted((_listed(run, f"{stage}/{SUCCESS}") for stage in stages), key=_path)),
-        record_tree=people.summary(),
+        record_tree=tree,
         environment=ListedFile(
             path=f"evidence/{ENVIRONMENT}", sha256=sha256(installed), bytes=len(installed)
         ),
@@ -95,7 +95,7 @@ def archive(run: Run) -> StageOutput:
     counts = {"artefacts": len(artefacts), "bytes": sum(artefact.bytes for artefact in artefacts)}
     content, sealed_at = _as_begun(run, manifest)
     own = {path.removeprefix("evidence/"): table for path, table in redacted.items()}
-    if (leaves := people.listed()) is not None:
+    if leaves is not None:
         own[SALTED_LEAVES.removeprefix("evidence/")] = leaves
     return StageOutput(
         {MANIFEST: content, ENVIRONMENT: installed, **own}, counts, datetime.fromisoformat(sealed_at)

@@ -81,6 +81,41 @@ class MerkleTree:
         return found
 
 
+class MerkleRoot:
+    """The root of the same tree over hashes of leaves that come one by one: a hash is held for each level.
+
+    Examples
+    --------
+    >>> found = MerkleRoot()
+    >>> for data in (b"a", b"b", b"c"):
+    ...     found.add(leaf_hash(data))
+    >>> found.root() == MerkleTree.over([b"a", b"b", b"c"]).root
+    True
+    """
+
+    def __init__(self) -> None:
+        self.size = 0
+        self._left: list[bytes] = []  # of whole subtrees, the largest first
+
+    def add(self, own: bytes) -> None:
+        """Take the next leaf's hash."""
+        below = self.size
+        while below % 2:
+            own = node_hash(self._left.pop(), own)
+            below //= 2
+        self._left.append(own)
+        self.size += 1
+
+    def root(self) -> bytes:
+        """Return the root over all leaves until now."""
+        if not self.size:
+            return sha256(b"").digest()
+        *left, root = self._left
+        for each in reversed(left):
+            root = node_hash(each, root)
+        return root
+
+
 def root_from(data: bytes, index: int, size: int, path: Sequence[bytes]) -> bytes:
     """Return the root that a leaf and its audit path lead to (RFC 9162, section 2.1.3.2).
 

@@ -20,19 +20,26 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from audit_lib.archive.merkle import MerkleTree
+from audit_lib.archive.merkle import MerkleRoot, MerkleTree, leaf_hash
 from audit_lib.canonical import jcs
 from audit_lib.canonical_columns import jcs_columns
+from audit_lib.dealt_rows import DealtRows
 from audit_lib.documents.evidence import SALTED_LEAVES, ListedFile, RecordTree
 from audit_lib.errors import EvidenceError
+from audit_lib.known_ids import KnownIds, as_texts, dealt
+from audit_lib.large_file import Content, Sink, sha256_of, size_of
 from audit_lib.privacy.leaf_salts import LeafSalts
 from audit_lib.run import Run
 
 ScoreRecord = Mapping[str, Any]
 _BATCH: Final = 16384
 """Score records that are written together."""
-_LEAVES: Final = 16384
-"""Applications whose names are read together."""
+_PART: Final = 1 << 17
+"""Variants of a part of the tree."""
+_LARGE: Final = 1 << 20
+"""Bytes up to which a table is held; a larger one is read from its file."""
+_PLACE: Final = 8
+"""Bytes in which a place is written."""
 
 
 class Leaf(NamedTuple):
@@ -71,7 +78,7 @@ class Leaves(Sequence[Leaf]):
     Parameters
     ----------
     parts : array of uint8, shape (applications, 2 or 4, 32)
-        What a `Leaf` has.
+        What a `Leaf` has, in any order.
     """
 
     def __init__(self, parts: NDArray[np.uint8]) -> None:
@@ -92,7 +99,7 @@ class Leaves(Sequence[Leaf]):
 
 @dataclass(frozen=True)
 class PeopleTree:
-    """Leaves and tree of a run.
+    """Leaves and tree of a run, held whole: what a proof is looked up in.
 
     Parameters
     ----------
@@ -115,24 +122,6 @@ class PeopleTree:
     def over(cls, records: int, leaves: Sequence[Leaf]) -> PeopleTree:
         """Return the tree of a run of which all records can be read."""
         return cls(records, leaves, range(len(leaves)), MerkleTree.over(leaf.data() for leaf in leaves))
-
-    def summary(self) -> RecordTree:
-        """Return what the manifest says of it, where all records can be read."""
-        listed = self.listed()
-        return RecordTree(
-            applications=self.tree.size,
-            records=self.records,
-            root=self.tree.root.hex(),
-            salted_leaves=None
-            if listed is None
-            else ListedFile(path=SALTED_LEAVES, sha256=sha256(listed).hexdigest(), bytes=len(listed)),
-        )
-
-    def listed(self) -> bytes | None:
-        """Return the file of the leaves' hashes, a line each; None where they are not salted."""
-        if not self.leaves or self.leaves[0].application_salt is None:
-            return None
-        return "".join(f"{each.hex()}\n" for each in self.tree.levels[0]).encode()
 
 
 def id_digest(application_id: str) -> str:
@@ -159,6 +148,37 @@ def record_digest(record: ScoreRecord) -> str:
         raise EvidenceError(f"a score record {error}") from None
 
 
+def record_tree(
+    run: Run, stages: Sequence[str], salts: LeafSalts | None = None
+) -> tuple[RecordTree, Content | None]:
+    """Return what the manifest says of the tree over the scores in the shards of `stages`, of which little is held.
+
+    And, where the leaves are salted, the file of their hashes, a line each.
+
+    Raises
+    ------
+    EvidenceError
+        If a score is of no archived variant.
+    """
+    records, root, listed = 0, MerkleRoot(), Sink()
+    for leaves, count in leaves_in_parts(run, stages, salts):
+        records += count
+        for leaf in leaves:
+            own = leaf_hash(leaf.data())
+            root.add(own)
+            if salts is not None:
+                listed.write(f"{own.hex()}\n".encode())
+    file = listed.content() if salts is not None and root.size else None
+    return RecordTree(
+        applications=root.size,
+        records=records,
+        root=root.root().hex(),
+        salted_leaves=None
+        if file is None
+        else ListedFile(path=SALTED_LEAVES, sha256=sha256_of(file), bytes=size_of(file)),
+    ), file
+
+
 def people_tree(run: Run, stages: Sequence[str], salts: LeafSalts | None = None) -> PeopleTree:
     """Return the tree over the scores in the shards of `stages`; with salted leaves if salts are given.
 
@@ -170,7 +190,7 @@ def people_tree(run: Run, stages: Sequence[str], salts: LeafSalts | None = None)
     return PeopleTree.over(*people_leaves(run, stages, salts))
 
 
-def people_leaves(run: Run, stages: Sequence[str], salts: LeafSalts | None) -> tuple[int, Leaves]:
+def people_leaves(run: Run, stages: Sequence[str], salts: LeafSalts | None) -> tuple[int, Sequence[Leaf]]:
     """Return how many score records there are, and the leaves of those whose they are; salts may leave some out.
 
     Raises
@@ -178,42 +198,104 @@ def people_leaves(run: Run, stages: Sequence[str], salts: LeafSalts | None) -> t
     EvidenceError
         If a score is of no archived variant.
     """
-    shards = _shards(stages)
-    names, owner = _owners(run, shards)
-    digests = np.frombuffer(
-        b"".join(part for stage in shards for part in _record_digests(run, stage)), np.uint8
-    ).reshape(-1, 32)
-    order = np.argsort(owner, kind="stable")
-    owned = owner[order]
+    records, found = 0, list[Leaf]()
+    for leaves, count in leaves_in_parts(run, stages, salts):
+        found += leaves
+        records += count
+    return records, found
+
+
+def leaves_in_parts(run: Run, stages: Sequence[str], salts: LeafSalts | None) -> Iterator[tuple[Leaves, int]]:
+    """Yield all leaves in order, a part at a time, and how many records each part is of.
+
+    The records are dealt to parts by whose they are, and the leaves made of each part by where they lie in the order,
+    both by way of temporary files: what is held is the ids of variants and applications, and a part.
+
+    Raises
+    ------
+    EvidenceError
+        If a score is of no archived variant.
+    """
+    owners = _Owners(run)
+    digests = DealtRows(owners.parts, _PLACE + 32)
+    for stage in _shards(stages):
+        for batch in _batches(run, stage):
+            place = owners.variants.places(batch["variant_id"])
+            if len(place) and place.min() < 0:
+                raise EvidenceError(f"{stage}/scores.parquet: a score is of no archived variant")
+            digests.add(owners.part[place], np.hstack([_as_bytes(place), _record_digests(stage, batch)]))
+    width = 64 if salts is None else 128
+    made, counts = DealtRows(owners.parts, width), np.zeros(owners.parts, np.int64)
+    for part in range(owners.parts):
+        leaves, records = _leaves_of(owners, part, digests.rows(part), salts)
+        # By the first bytes of the digest, so that one part lies behind the other.
+        first = leaves[:, :2].astype(np.int64) @ np.array([256, 1])
+        to = first * owners.parts >> 16
+        made.add(to, leaves)
+        counts += np.bincount(to, records, owners.parts).astype(np.int64)
+    for part in range(owners.parts):
+        yield Leaves(made.rows(part).reshape(-1, width // 32, 32)), int(counts[part])
+
+
+class _Owners:
+    """The variants' ids, and whose each of them is."""
+
+    def __init__(self, run: Run) -> None:
+        table = pq.read_table(
+            run.stage("variants").parquet("variants.parquet", _LARGE),
+            columns=["variant_id", "application_id"],
+        )
+        self.variants = KnownIds(table["variant_id"])
+        applications = as_texts(table["application_id"])
+        del table
+        self._applications = self.variants.arranged(applications)
+        self.parts = 1 + len(self.variants) // _PART
+        self.part = dealt(self._applications, self.parts).astype(np.uint16)
+
+    def of(self, part: int) -> tuple[NDArray[np.int64], pa.Array, NDArray[np.int64]]:
+        """Return the places of a part's variants, its applications, and the place among these of each variant's."""
+        places = np.flatnonzero(self.part == part)
+        coded = self._applications.take(pa.array(places)).dictionary_encode()
+        return places, coded.dictionary, coded.indices.to_numpy()
+
+
+def _leaves_of(
+    owners: _Owners, part: int, rows: NDArray[np.uint8], salts: LeafSalts | None
+) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Return the leaves of a part in any order, and how many records each is of."""
+    width = 64 if salts is None else 128
+    if not len(rows):
+        return np.empty((0, width), np.uint8), np.empty(0, np.int64)
+    places, names, owner = owners.of(part)
+    own = owner[np.searchsorted(places, rows[:, :_PLACE].copy().view(np.int64).ravel())]
+    order = np.argsort(own, kind="stable")
+    owned = own[order]
     starts = np.flatnonzero(np.diff(owned, prepend=-1))
     ends = [*starts[1:].tolist(), len(owned)]
-    in_order = digests[order].tobytes()
-    leaves, records = bytearray(), 0
-    for at in range(0, len(starts), _LEAVES):
-        begun = starts[at : at + _LEAVES]
-        own_names = names.take(pa.array(owned[begun])).to_pylist()
-        for name, start, end in zip(own_names, begun.tolist(), ends[at : at + _LEAVES], strict=True):
-            own = sha256(in_order[start * 32 : end * 32].hex().encode()).digest()
-            own_salts = b"" if salts is None else salts.of(name, own)
-            if own_salts is None:
-                continue
-            leaves += sha256(name.encode()).digest() + own + own_salts
-            records += end - start
-    return records, Leaves(np.frombuffer(leaves, np.uint8).reshape(-1, 2 if salts is None else 4, 32))
+    in_order = rows[order, _PLACE:].tobytes().hex()
+    leaves, records = bytearray(), list[int]()
+    own_names = names.take(pa.array(owned[starts])).to_pylist()
+    for name, start, end in zip(own_names, starts.tolist(), ends, strict=True):
+        digest = sha256(in_order[start * 64 : end * 64].encode()).digest()
+        own_salts = b"" if salts is None else salts.of(name, digest)
+        if own_salts is None:
+            continue
+        leaves += sha256(name.encode()).digest() + digest + own_salts
+        records.append(end - start)
+    return np.frombuffer(bytes(leaves), np.uint8).reshape(-1, width), np.array(records, np.int64)
 
 
 def records_of(run: Run, stages: Sequence[str], application_id: str) -> list[ScoreRecord]:
     """Return an application's score records, in the order of shards and rows."""
-    shards = _shards(stages)
-    names, owner = _owners(run, shards)
-    own = pc.equal(names, application_id).to_numpy(zero_copy_only=False)[owner]
+    table = pq.read_table(
+        run.stage("variants").parquet("variants.parquet", _LARGE), columns=["variant_id", "application_id"]
+    )
+    own = table.filter(pc.equal(table["application_id"], application_id))["variant_id"].combine_chunks()
     found: list[ScoreRecord] = []
-    at = 0
-    for stage in shards:
+    for stage in _shards(stages):
         for batch in _batches(run, stage):
-            mine = batch.filter(pa.array(own[at : at + batch.num_rows]))
+            mine = batch.filter(pc.is_in(batch["variant_id"], value_set=own))
             found += [{"shard": stage, **row} for row in mine.to_pylist()]
-            at += batch.num_rows
     return found
 
 
@@ -223,38 +305,22 @@ def _shards(stages: Sequence[str]) -> list[str]:
     )
 
 
-def _owners(run: Run, shards: Sequence[str]) -> tuple[pa.Array, NDArray[np.int64]]:
-    """Return the applications, and the place among them of each score record's, in the order of shards and rows."""
-    variants = pq.read_table(
-        run.stage("variants").parquet("variants.parquet"), columns=["variant_id", "application_id"]
-    )
-    coded = variants["application_id"].combine_chunks().dictionary_encode()
-    scored = [
-        pq.read_table(run.stage(one).parquet("scores.parquet"), columns=["variant_id"]) for one in shards
-    ]
-    ids = pa.concat_tables(scored)["variant_id"] if scored else pa.chunked_array([], pa.string())
-    place = pc.index_in(ids, value_set=variants["variant_id"].combine_chunks())
-    if place.null_count:
-        at = np.flatnonzero(place.is_null().to_numpy(zero_copy_only=False))[0]
-        ends = np.cumsum([one.num_rows for one in scored])
-        stage = shards[int(np.searchsorted(ends, at, side="right"))]
-        raise EvidenceError(f"{stage}/scores.parquet: a score is of no archived variant")
-    return coded.dictionary, coded.indices.to_numpy()[place.to_numpy()].astype(np.int64)
-
-
 def _batches(run: Run, stage: str) -> Iterator[pa.RecordBatch]:
     """Yield the score records of a shard, a batch at a time."""
-    source = run.stage(stage).parquet("scores.parquet")
+    source = run.stage(stage).parquet("scores.parquet", _LARGE)
     yield from pq.ParquetFile(source).iter_batches(batch_size=_BATCH)
 
 
-def _record_digests(run: Run, stage: str) -> Iterator[bytes]:
-    """Yield the digests of the score records of a shard, as `record_digest` has them, one after another."""
-    shard = pa.scalar(stage)
-    for batch in _batches(run, stage):
-        columns = dict(zip(batch.schema.names, batch.columns, strict=True))
-        try:
-            rows = jcs_columns({"shard": shard, **columns})
-            yield b"".join(sha256(row).digest() for row in rows)
-        except ValueError as error:
-            raise EvidenceError(f"a score record {error}") from None
+def _as_bytes(places: NDArray[np.int64]) -> NDArray[np.uint8]:
+    return places.view(np.uint8).reshape(-1, _PLACE)
+
+
+def _record_digests(stage: str, batch: pa.RecordBatch) -> NDArray[np.uint8]:
+    """Return the digests of score records, as `record_digest` has them."""
+    columns = dict(zip(batch.schema.names, batch.columns, strict=True))
+    try:
+        rows = jcs_columns({"shard": pa.scalar(stage), **columns})
+        made = b"".join(sha256(row).digest() for row in rows)
+    except ValueError as error:
+        raise EvidenceError(f"a score record {error}") from None
+    return np.frombuffer(made, np.uint8).reshape(-1, 32)

@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, Literal
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from audit_lib.large_file import Content, Sink
+from audit_lib.known_ids import KnownIds, as_texts
+from audit_lib.large_file import Content, Sink, stream_of
 from audit_lib.privacy.levels import REDACTED
-from audit_lib.privacy.rows_csv import LEADING, csv_parts
-from audit_lib.records import VARIATION, write_table
+from audit_lib.privacy.rows_csv import LEADING, csv_parts, whole_lines
+from audit_lib.records import ROW_GROUP, VARIATION, ParquetSink
 from audit_lib.run import SUCCESS, Run
 from audit_lib.spec import UNDECIDED
 
@@ -50,6 +51,12 @@ _DECISION: Final = frozenset({"score", "rank", "selected", "tied_at_cutoff"})
 _ERROR: Final = frozenset({"score", "draws", "sampling_standard_error"})
 _OF_SHARDS: Final = {"scores.parquet": _SCORE, "pairs.parquet": _PAIR, "sampling_error.parquet": _ERROR}
 _PAIRS: Final = "variants/pairs.parquet"
+_LARGE: Final = 1 << 20
+"""Bytes up to which a table is held; a larger one is read from its file."""
+_READ: Final = 1 << 16
+"""Rows that are looked at together: a part of a row group."""
+_READ_TEXTS: Final = 1 << 10
+"""With their texts."""
 _IDS: Final[Mapping[str, IdKind]] = {
     "prompt_id": "prompt",
     "application_id": "application",
@@ -63,23 +70,37 @@ _IDS: Final[Mapping[str, IdKind]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
 class _Places:
-    """All ids of each kind in their order, so that each has its place."""
+    """All ids of each kind in their order, so that each has its place.
 
-    kinds: Mapping[IdKind, pa.Array]
+    Parameters
+    ----------
+    run : Run
+    tables : sequence of str
+        Those that know all ids between them.
+    """
 
-    @classmethod
-    def among(cls, *columns: Mapping[str, pa.ChunkedArray]) -> _Places:
-        """Order all ids of the tables that know them all."""
-        found: dict[IdKind, list[pa.Array]] = {}
-        for one in columns:
-            for name in one.keys() & _IDS.keys():
-                found.setdefault(_IDS[name], []).append(pc.unique(one[name]).drop_null())
-        known = {kind: pc.unique(pa.concat_arrays(ids)) for kind, ids in found.items()}
-        return cls({kind: ids.take(pc.sort_indices(ids)) for kind, ids in known.items()})
+    def __init__(self, run: Run, tables: Sequence[str]) -> None:
+        self._kinds: dict[IdKind, KnownIds] = {}
+        for path in tables:
+            for name in _file(run, path).schema_arrow.names:
+                if name in _IDS:
+                    self._take(_IDS[name], _different(run, path, name))
 
-    def put(self, ids: pa.Array | pa.ChunkedArray, name: str) -> pa.Array | pa.ChunkedArray:
+    def _take(self, kind: IdKind, ids: pa.ChunkedArray) -> None:
+        known = self._kinds.get(kind)
+        if known is None:
+            known = KnownIds(ids).distinct()
+        else:
+            new = ids.filter(pa.array(known.places(ids) < 0))
+            if len(new):
+                both = pa.chunked_array([known.ids, as_texts(new, known.ids.type)])
+                known = KnownIds(both).distinct()
+        # Of recorded decisions prompt, variant and request have the same ids, which are then held once.
+        same = (one for one in self._kinds.values() if one.ids.equals(known.ids))
+        self._kinds[kind] = next(same, known)
+
+    def put(self, ids: pa.Array, name: str) -> pa.Array:
         """Return a column of ids as their places.
 
         Raises
@@ -88,12 +109,13 @@ class _Places:
             If an id is not among those that are known.
         """
         kind = _IDS[name]
-        known = self.kinds.get(kind, pa.array([], pa.string()))
-        place = pc.index_in(ids, value_set=known)
-        if place.null_count != ids.null_count:
+        known = self._kinds.get(kind)
+        places = np.full(len(ids), -1, np.int64) if known is None else known.places(ids)
+        if np.count_nonzero(places < 0) != ids.null_count:
             raise KeyError(kind)
-        digits = len(str(len(known)))
-        number = pc.utf8_lpad(pc.cast(pc.add(place, 1), pa.string()), digits, "0")
+        digits = len(str(0 if known is None else len(known)))
+        counted = pa.array(places + 1, mask=places < 0)
+        number = pc.utf8_lpad(pc.cast(counted, pa.string()), digits, "0")
         return pc.binary_join_element_wise(kind, number, "-")
 
 
@@ -111,24 +133,23 @@ def redacted_tables(run: Run, fields: Iterable[str]) -> dict[str, Content]:
         return {}  # of texts every number is computed from what they say
     sample, varied = "sample/prompts.parquet", "variants/variants.parquet"
     asked = [_PAIRS] if run.spec.task == "pairwise" else []  # which have requests of their own
-    places = _Places.among(*(_ids(run, path) for path in (sample, varied, *asked)))
+    places = _Places(run, [sample, varied, *asked])
     axes = frozenset(run.spec.groups.axes)
-    prompts = _table(run, sample, _PROMPT | axes)
     found: dict[str, Content] = {
-        sample: _rows(prompts, places, _PROMPT | axes, _only(run, frozenset(fields))),
-        varied: _rows(_table(run, varied, _VARIANT | axes), places, _VARIANT | axes),
+        sample: _rows(run, sample, places, _PROMPT | axes, frozenset(fields)),
+        varied: _rows(run, varied, places, _VARIANT | axes),
     }
     written = sorted(path for path in run.list("scores") if path.endswith(f"/{SUCCESS}"))
     shards = [path.removesuffix(f"/{SUCCESS}") for path in written]
     for name, columns in _OF_SHARDS.items():
         paths = [f"{shard}/{name}" for shard in shards if name in run.stage(shard).success().artefacts]
-        found |= _of_shards(run, paths, columns, places)
+        found |= {path: _rows(run, path, places, columns) for path in paths}
     if run.stage("metrics").is_complete():
         there = run.stage("metrics").success().artefacts
         decisions = "metrics/decisions.parquet"
-        found[decisions] = _rows(_table(run, decisions, _DECISION), places, _DECISION)
+        found[decisions] = _rows(run, decisions, places, _DECISION)
         if "scores.csv" in there:
-            found["metrics/scores.csv"] = _lines(run.stage("metrics").read("scores.csv"), places)
+            found["metrics/scores.csv"] = _lines(run.stage("metrics").content("scores.csv"), places)
     return found
 
 
@@ -143,88 +164,80 @@ def redacted_path(path: str) -> str:
     return f"{REDACTED}{path}"
 
 
-def _ids(run: Run, path: str) -> dict[str, pa.ChunkedArray]:
-    table = _table(run, path)
-    return {name: table[name] for name in table.column_names}
-
-
-def _table(run: Run, path: str, columns: Collection[str] = ()) -> pa.Table:
-    """Read a table's ids and, of the others, `columns`."""
+def _file(run: Run, path: str) -> pq.ParquetFile:
     stage, _, name = path.rpartition("/")
-    source = run.stage(stage).parquet(name)
-    return pq.read_table(
-        source, columns=[one for one in pq.read_schema(source).names if one in _IDS or one in columns]
-    )
+    return pq.ParquetFile(run.stage(stage).parquet(name, _LARGE), buffer_size=1 << 16, pre_buffer=False)
 
 
-def _of_shards(run: Run, paths: Sequence[str], kept: Collection[str], places: _Places) -> dict[str, Content]:
-    """Return one table of each shard. Ids of all are looked up at once, since each look hashes all that are known."""
-    if not paths:
-        return {}
-    ids = [_table(run, path) for path in paths]
-    put = {name: places.put(pa.concat_tables(ids)[name], name) for name in ids[0].column_names}
-    found, at = {}, 0
-    for path, own in zip(paths, ids, strict=True):
-        placed = {name: column.slice(at, own.num_rows) for name, column in put.items()}
-        found[path] = _rows(_table(run, path, kept), placed, kept)
-        at += own.num_rows
-    return found
+def _different(run: Run, path: str, name: str) -> pa.ChunkedArray:
+    """Return the ids of a column, those that stand near each other once."""
+    file = _file(run, path)
+    found = [pc.unique(batch[name]).drop_null() for batch in file.iter_batches(_READ, columns=[name])]
+    return pa.chunked_array(found, pa.string())
 
 
 def _rows(
-    table: pa.Table,
-    places: _Places | Mapping[str, pa.ChunkedArray],
-    kept: Collection[str],
-    fields: tuple[int, pa.ChunkedArray] | None = None,
+    run: Run, path: str, places: _Places, kept: Collection[str], fields: Collection[str] | None = None
 ) -> Content:
-    columns, parts = [], []
-    for part in table.schema:
-        if part.name in _IDS:
-            own = table[part.name]
-            columns.append(places.put(own, part.name) if isinstance(places, _Places) else places[part.name])
-        elif part.name in kept:
-            columns.append(table[part.name])
-        else:
-            continue
-        parts.append(part)
-    found = pa.table(columns, schema=pa.schema(parts))
+    """Return a table's ids as their places and, of the others, the columns `kept`.
+
+    With `fields`, the texts of the source too, of which these alone are left.
+    """
+    file = _file(run, path)
+    names = [name for name in file.schema_arrow.names if name in _IDS or name in kept]
     if fields is not None:
-        place, texts = fields
-        found = found.add_column(place, pa.field("fields", pa.string(), nullable=False), texts)
-    return write_table(found)
+        names.insert(_before_fields(file.schema_arrow.names), "fields")
+    schema = pa.schema([file.schema_arrow.field(name) for name in names]).remove_metadata()
+    read = [name for name in names if name != "fields" or fields]  # as nearly always: no text need be read
+    rows = _READ_TEXTS if fields else _READ
+    with ParquetSink(schema) as sink:
+        waiting, count = list[pa.RecordBatch](), 0
+        for batch in file.iter_batches(rows, columns=read):
+            columns = []
+            for name in names:
+                if name == "fields":
+                    columns.append(_only(batch, fields or ()))
+                else:
+                    columns.append(places.put(batch[name], name) if name in _IDS else batch[name])
+            waiting.append(pa.RecordBatch.from_arrays(columns, schema=schema))
+            count += len(batch)
+            if count == ROW_GROUP:
+                sink.write(pa.Table.from_batches(waiting))
+                waiting, count = [], 0
+        if waiting or not file.metadata.num_rows:
+            sink.write(pa.Table.from_batches(waiting, schema))
+    return sink.content()
 
 
-def _only(run: Run, fields: Collection[str]) -> tuple[int, pa.ChunkedArray]:
-    """Return the column ``fields`` of the prompts with `fields` alone, and its place among those that are kept."""
-    file = pq.ParquetFile(run.stage("sample").parquet("prompts.parquet"))
-    names = file.schema_arrow.names
-    place = sum(name in _IDS or name in _PROMPT for name in names[: names.index("fields")])
-    if not fields:  # as nearly always: no text need be read
-        return place, pa.chunked_array([pa.repeat(pa.scalar("{}"), file.metadata.num_rows)])
-    chunks = []
-    for batch in file.iter_batches(batch_size=1024, columns=["fields"]):
-        texts = (json.loads(text) for text in batch["fields"].to_pylist())
-        said = ({name: value for name, value in one.items() if name in fields} for one in texts)
-        chunks.append(pa.array([json.dumps(one, sort_keys=True) for one in said], pa.string()))
-    return place, pa.chunked_array(chunks, pa.string())
+def _before_fields(names: Sequence[str]) -> int:
+    """Return how many of the columns that are kept come before the texts."""
+    return sum(name in _IDS or name in _PROMPT for name in names[: names.index("fields")])
 
 
-def _lines(content: bytes, places: _Places) -> Content:
+def _only(batch: pa.RecordBatch, fields: Collection[str]) -> pa.Array:
+    """Return the texts of prompts with `fields` alone."""
+    if not fields:
+        return pa.repeat(pa.scalar("{}"), len(batch))
+    texts = (json.loads(text) for text in batch["fields"].to_pylist())
+    said = ({name: value for name, value in one.items() if name in fields} for one in texts)
+    return pa.array([json.dumps(one, sort_keys=True) for one in said], pa.string())
+
+
+def _lines(content: Content, places: _Places) -> Content:
     """Put places for the ids of ``scores.csv``, which begin each line; all else stays as it is written."""
-    head, end, body = content.partition(b"\n")
-    names = head.decode().split(",")[:LEADING]
-    parts = list(csv_parts(body))
-    columns = [
-        pc.fill_null(
-            places.put(pa.chunked_array([part.ids[at] for part in parts], pa.string()), name), ""
-        ).combine_chunks()
-        for at, name in enumerate(names)
-    ]
-    sink, at = Sink(), 0
-    sink.write(head + end)
-    for part in parts:
-        ids = [column.slice(at, len(part.rest)) for column in columns]
-        lines = pc.binary_join_element_wise(*ids, part.rest, ",")
-        sink.write(pc.binary_join(pa.ListArray.from_arrays([0, len(lines)], lines), "")[0].as_buffer())
-        at += len(part.rest)
+    sink = Sink()
+    with stream_of(content) as stream:
+        head = stream.readline()
+        sink.write(head)
+        names = head.decode().rstrip("\n").split(",")[:LEADING]
+        for block in whole_lines(stream):
+            for part in csv_parts(block):
+                ids = [
+                    pc.fill_null(places.put(column, name), "")
+                    for column, name in zip(part.ids, names, strict=True)
+                ]
+                lines = pc.binary_join_element_wise(*ids, part.rest, ",")
+                sink.write(
+                    pc.binary_join(pa.ListArray.from_arrays([0, len(lines)], lines), "")[0].as_buffer()
+                )
     return sink.content()

@@ -7,7 +7,7 @@ from hashlib import sha256
 
 import pytest
 
-from audit_lib.archive.merkle import MerkleTree, root_from
+from audit_lib.archive.merkle import MerkleRoot, MerkleTree, leaf_hash, root_from
 from audit_lib.errors import EvidenceError
 
 
@@ -42,6 +42,10 @@ def test_roots_and_paths_are_those_of_the_rfc(size: int) -> None:
     leaves = [f"leaf {number}".encode() for number in range(size)]
     tree = MerkleTree.over(leaves)
     assert tree.root == mth(leaves) and tree.size == size
+    one_by_one = MerkleRoot()
+    for leaf in leaves:
+        one_by_one.add(leaf_hash(leaf))
+    assert (one_by_one.root(), one_by_one.size) == (tree.root, size)
     for number, leaf in enumerate(leaves):
         assert tree.path(number) == path(number, leaves)
         assert root_from(leaf, number, size, path(number, leaves)) == tree.root

@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+from audit_lib.archive import record_tree as module
 from audit_lib.archive.record_proof import check_proof, prove
 from audit_lib.archive.verify import verify
 from audit_lib.canonical import canonical_json, pretty_json
@@ -61,6 +62,15 @@ def test_the_root_is_that_of_an_independent_tree(run: Run) -> None:
         "records": 48,
         "root": mth([rfc8785.dumps(leaf) for leaf in leaves]).hex(),
     }
+
+
+@pytest.mark.parametrize("part", [1, 5, 47, 1000])
+def test_the_tree_does_not_depend_on_the_parts_that_it_is_made_in(
+    run: Run, part: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    manifest = json.loads((Path(run.uri) / "evidence/manifest.json").read_bytes())
+    monkeypatch.setattr(module, "_PART", part)
+    assert module.record_tree(run, manifest["stages"])[0].as_dict() == manifest["record_tree"]
 
 
 def test_every_applicant_is_proved_in_and_alone(run: Run) -> None:

@@ -187,7 +187,7 @@ class TestForgery:
         from datetime import UTC, datetime
 
         from audit_lib.archive import verify as module
-        from audit_lib.archive.record_tree import people_tree
+        from audit_lib.archive.record_tree import record_tree
         from audit_lib.measure.stage import measure
         from audit_lib.perturb import perturb
         from audit_lib.report import report
@@ -217,7 +217,7 @@ class TestForgery:
         retime(bundle, "evidence", started_at=now, finished_at=now)
         path = bundle / "evidence/manifest.json"
         manifest = json.loads(path.read_bytes()) | {"sealed_at": now}
-        manifest["record_tree"] = people_tree(run, manifest["stages"]).summary().as_dict()
+        manifest["record_tree"] = record_tree(run, manifest["stages"])[0].as_dict()
         path.write_bytes(canonical_json(manifest))
         redact_again(bundle)
         reseal(bundle)

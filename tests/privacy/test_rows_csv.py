@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from audit_lib.errors import EvidenceError
 from audit_lib.privacy import rows_csv
-from audit_lib.privacy.rows_csv import csv_parts
+from audit_lib.privacy.rows_csv import csv_parts, whole_lines
 
 ROWS = st.lists(
     st.lists(
@@ -56,3 +56,12 @@ def test_a_line_that_is_none_is_refused(body: bytes) -> None:
 
 def test_there_may_be_no_line() -> None:
     assert list(csv_parts(b"")) == []
+
+
+@given(ROWS, st.integers(1, 9))
+def test_no_line_is_cut_however_much_is_read_at_a_time(rows: list[list[str]], most: int) -> None:
+    content = written(rows)
+    blocks = list(whole_lines(io.BytesIO(content), most))
+    assert b"".join(blocks) == content
+    found = [row for block in blocks for row in csv.reader(io.StringIO(block.decode(), newline=""))]
+    assert found == list(csv.reader(io.StringIO(content.decode(), newline="")))
