@@ -149,7 +149,6 @@ def _verify_one(options: argparse.Namespace) -> int:
     from audit_lib.archive.lock_check import not_locked
     from audit_lib.archive.verification_json import verification_json
     from audit_lib.errors import AuditError, GateError, SpecError, UncheckedError
-    from audit_lib.panel.verify_panel import is_panel, verify_panel
     from audit_lib.signing.trust import read_trusted
     from audit_lib.signoff import VerificationOptions, verify_signed
 
@@ -157,7 +156,7 @@ def _verify_one(options: argparse.Namespace) -> int:
     now = datetime.now(UTC)
     trusted, trust = read_trusted([Path(path) for path in options.trust], now)
     try:
-        panel = is_panel(options.bundle)
+        panel = _is_panel(options.bundle)
         loose = not_locked(options.bundle) if options.locked else []
         of_a_run = options.trust or options.head or options.locked or options.as_of is not None
         table_bytes = None if options.table_gb is None else options.table_gb << 30
@@ -166,6 +165,8 @@ def _verify_one(options: argparse.Namespace) -> int:
                 "--trust, --head, --locked, --as-of and --no-recompute are for a run: give one of the panel's runs"
             )
         if panel:
+            from audit_lib.panel.verify_panel import verify_panel
+
             verification = verify_panel(options.bundle, notify, options.processes, table_bytes)
         else:
             verification = verify_signed(
@@ -205,6 +206,17 @@ def _verify_one(options: argparse.Namespace) -> int:
     if not verification.ok:
         return 1
     return 3 if verification.not_computed else 0
+
+
+def _is_panel(uri: str) -> bool:
+    """Tell whether a folder is that of a panel; of one that has a plan nothing more need be asked, or loaded."""
+    from audit_lib.store import open_store
+
+    if open_store(uri.rstrip("/") or "/").list("plan"):
+        return False
+    from audit_lib.panel.verify_panel import is_panel
+
+    return is_panel(uri)
 
 
 def _tell_first(findings: Sequence[EvidenceFinding]) -> None:

@@ -11,7 +11,6 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import binom
 
 from audit_lib.stats._cluster_tables import (
     MOST_ROWS,
@@ -171,6 +170,8 @@ def p_values_of_pairs(selected: Floats, evidence: Floats) -> Floats:
 @lru_cache(maxsize=20_000)
 def _law_of_pairs(units: int, both: int, one: int) -> tuple[Floats, Floats]:
     """Return the largest evidence of tables with so many clusters of both and of one, sorted; and how probable."""
+    from scipy.stats import binom  # which takes as long to load as all else that a plan needs
+
     first, people = np.arange(one + 1), np.ones((2, units))
     if not 0 < 2 * both + one < 2 * units:
         return np.zeros(1), np.ones(2)

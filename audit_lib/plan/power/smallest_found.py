@@ -11,7 +11,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
-from scipy.stats import binom
 
 from audit_lib.plan.power.planned_design import PlannedDesign
 from audit_lib.plan.power.simulated_comparison import PlannedTest, SimulatedComparison
@@ -169,6 +168,8 @@ def smallest_ratio(
     seed : int
         The spec's.
     """
+    from scipy.stats import binom  # which takes as long to load as all else that a plan needs
+
     people = np.full(categories, n, dtype=np.int64)
 
     def simulation(lower: float, audits: int) -> NDArray[np.bool_]:
