@@ -111,7 +111,7 @@ class Timeline:
         first = self.day(FIRST)
         if first is not None:
             return {FIRST: first}
-        days: dict[str, date] = dict(self.used_days)
+        days = {str(key): day for key, day in self.used_days.items()}
         if self._months_since is not None:
             days[MONTHS] = self._months_since
         return days
