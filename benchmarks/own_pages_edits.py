@@ -79,7 +79,7 @@ def html_edit(rng: random.Random, page: str) -> Edit | None:
         made = _put(body, found, f'class="{"muted" if "flag" in found[1] else "number flag"}"')
     else:
         marks = list(re.finditer(r'(?<= )(?:cx|cy|x1|x2|y1|height|width)="([\d.]+)"', body))
-        labels = list(re.finditer(r'<text class="(?:value|tick)"[^>]*>([^<]*\d[^<]*)<', body))
+        labels = list(re.finditer(r'<text class="(?:value|tick)"[^>]*><tspan>([^<]*\d[^<]*)<', body))
         if marks or labels:
             found = rng.choice(rng.choice([one for one in (marks, labels) if one]))
             made = body[: found.start(1)] + _digit(rng, found[1]) + body[found.end(1) :]

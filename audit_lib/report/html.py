@@ -23,6 +23,8 @@ _HALO = re.compile(
     r"paint-order:stroke;stroke:[^;}]+;stroke-width:4px;?|stroke:#[0-9a-f]+;stroke-width:4px;?"
 )
 
+_WORD = re.compile(r"(<text\b[^>]*>)([^<]*)(?=</text>)")
+
 # Controls but tab and newlines, surrogates, and the characters that embed, override or isolate a direction.
 _NO_TEXT = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff\u202a-\u202e\u2066-\u2069]"
@@ -41,7 +43,7 @@ def render_html(page: Page, *, paper: bool = False, short: bool = False) -> byte
     made = template.render(
         page=page,
         style=style,
-        safe=Markup,
+        drawn=_drawn,
         paper=paper,
         picture=_picture,
         described=_described,
@@ -78,6 +80,11 @@ def readable(words: str) -> str:
 def _said(untranslated: frozenset[str], words: str) -> str:
     """Mark a text that is in English on a page in another language, so that it is read aloud as English."""
     return Markup('<span lang="en">{}</span>').format(words) if words in untranslated else words
+
+
+def _drawn(svg: str) -> Markup:
+    """Return a figure for the page. Its words are inline, so that programs which compute contrasts can do so."""
+    return Markup(_WORD.sub(r"\1<tspan>\2</tspan>", svg))
 
 
 def _picture(svg: str) -> str:
