@@ -6,9 +6,15 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from audit_lib.check.cut_words import whole_words
+from audit_lib.check.headers import only_text
 from audit_lib.check.row_labels import Label, read_label
 from audit_lib.policies import Policy
 
+UNNAMED: Final = (
+    "the label of several rows was not found beside the first of them, and was taken from where it stands; look at the "
+    "table"
+)
 _HYPHEN: Final = re.compile(r"(?<=[a-z])- (?=[a-z])")  # where a line's end cut a word
 
 
@@ -18,7 +24,8 @@ def beside_each_row(
     """Give each row the outer label that stands once for several rows, above, in the middle of or below them.
 
     Where a page says only where words stand, the rows of one label are those up to where an inner label comes again.
-    Each such run must have one label of one category, and no two the same; else nothing is filled.
+    Each such run must have one label of one category, and no two the same; else nothing is filled. Where one run alone
+    has no label, as one that a page's end cut, it is of the one category that the others leave.
     """
     if len(labels) != 2:
         return list(rows)
@@ -39,7 +46,10 @@ def beside_each_row(
         runs[-1].append(i)
     if all(rows[i][outer] for run in runs for i in run):
         return list(rows)
-    names = [_HYPHEN.sub("", " ".join(rows[i][outer] for i in run if rows[i][outer])) for run in runs]
+    names = [
+        whole_words(_HYPHEN.sub("", " ".join(rows[i][outer] for i in run if rows[i][outer]))) for run in runs
+    ]
+    names = _with_the_last(names, policy)
     keys = [
         read_label([name], policy).key if len(read_label([name], policy).levels) == 1 else ""
         for name in names
@@ -51,6 +61,31 @@ def beside_each_row(
         for i in run:
             filled[i][outer] = name
     return [tuple(row) for row in filled]
+
+
+def _with_the_last(names: Sequence[str], policy: Policy) -> list[str]:
+    """Fill the one name that is lacking, if the others are all categories of its attribute but one."""
+    levels = [dict(read_label([name], policy).levels) for name in names if name]
+    attributes = {attribute for level in levels for attribute in level}
+    if list(names).count("") != 1 or len(attributes) != 1 or not all(levels):
+        return list(names)
+    left = [
+        category.name
+        for attribute in policy.attributes
+        if attribute.name in attributes
+        for category in attribute.categories
+        if category.name not in {level[attribute.name] for level in levels}
+    ]
+    return [name or left[0] for name in names] if len(left) == 1 else list(names)
+
+
+def begins_unnamed(rows: Sequence[Sequence[str]], labels: Sequence[int], policy: Policy) -> bool:
+    """Whether the first category of a table has an inner label and no outer one, which no cell above can fill."""
+    if len(labels) != 2:
+        return False
+    outer, inner = labels
+    first = next((row for row in rows if read_label([row[inner]], policy).levels), None)
+    return first is not None and not first[outer] and not only_text(first)
 
 
 def of_all_sections(sections: Sequence[tuple[str, Label]]) -> set[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
@@ -16,6 +17,7 @@ from audit_lib.policies import Policy
 _CUT: Final = (
     "a row of this table goes over the end of a page, and was put together from both; look at the pages"
 )
+_FAMILY: Final = re.compile(r"\b(?:sex|gender|race|ethnicity|intersectional)\b", re.IGNORECASE)
 _NUMBERS: Final = 3
 """People, a rate and a ratio: a row with fewer may be of another kind of table."""
 
@@ -25,9 +27,15 @@ def joined(grids: Sequence[Grid]) -> list[Grid]:
     found: list[Grid] = []
     at, header = -1, None
     for grid in grids:
+        if header is not None and grid.continues and grid.page:
+            grid = _with_outer_label(grid, header)
         own = _last_header(grid)
         if header is not None and grid.continues and len(grid.rows[0]) == len(header.texts):
             whole = found[at]
+            if grid.caption != whole.caption and _FAMILY.search(grid.caption):
+                at, header = len(found), own
+                found.append(grid)
+                continue
             titles = _repeated(whole.rows, grid.rows)
             again = header_at(grid.rows, titles) if titles < len(grid.rows) else None
             if own is None or (again is not None and _plain(again) == _plain(header)):
@@ -42,6 +50,22 @@ def joined(grids: Sequence[Grid]) -> list[Grid]:
             at, header = len(found), own
         found.append(grid)
     return found
+
+
+def _with_outer_label(grid: Grid, header: Header) -> Grid:
+    """Put back the column of labels that stand for several rows: on a page on which none of them begins it is not seen.
+
+    Its header and that of the column beside it were then read as one.
+    """
+    again = _last_header(grid)
+    if again is None or len(again.rows) > 1 or len(again.texts) != len(header.texts) - 1:
+        return grid
+    if "".join(_plain(again)) != "".join(_plain(header)):
+        return grid
+    at = next(i for i, row in enumerate(grid.rows) if tuple(row) == again.rows[0])
+    rows: list[Sequence[str]] = [("", *row) for row in grid.rows]
+    rows[at] = header.texts
+    return replace(grid, rows=rows)
 
 
 def _repeated(rows: Sequence[Sequence[str]], rest: Sequence[Sequence[str]]) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 _INSIDE: Final = 0.6  # of a letter's width: a word may begin on the line itself
@@ -21,6 +21,8 @@ _BACK: Final = 0.3  # of a letter's size: kerning takes a letter back no further
 _BESIDE: Final = 0.1  # of a letter's size: a drawn space that touches both words
 _LIGATURE: Final = re.compile("[\ufb00-\ufb06]")
 _HYPHEN: Final = re.compile(r"(?<=[a-z])-\n(?=[a-z])")  # where a line's end cut a word
+
+_GLUED: Final = re.compile(r"(?P<first>\d?\.\d{2,4})(?P<last>\d?\.\d{2,4})")  # ratios of two cells
 
 Box = tuple[float, float, float, float]
 
@@ -79,18 +81,32 @@ def drawn_words(chars: Sequence[Mapping[str, Any]]) -> list[DrawnWords]:
         else:
             drawn.append(DrawnWords([(letters, char["x0"], char["x1"])], char["top"], char["bottom"], size))
         space = None
-    return drawn
+    return [part for words in drawn for part in _unglued(words)]
+
+
+def _unglued(drawn: DrawnWords) -> list[DrawnWords]:
+    """Part two numbers of as many decimals without a space between them: cells that touch."""
+    text, x0, x1 = drawn.words[0]
+    found = _GLUED.fullmatch(text) if len(drawn.words) == 1 else None
+    if found is None or len(found["first"].partition(".")[2]) != len(found["last"].partition(".")[2]):
+        return [drawn]
+    middle = x0 + (x1 - x0) * len(found["first"]) / len(text)
+    return [
+        replace(drawn, words=[(found["first"], x0, middle)]),
+        replace(drawn, words=[(found["last"], middle, x1)]),
+    ]
 
 
 def _is_next(last: DrawnWords, char: Mapping[str, Any]) -> bool:
     """Whether a character belongs to the word before it.
 
-    A capital or a digit right behind a small letter or a bracket begins another one: two cells touch.
+    A capital or a digit right behind a small letter begins another one, and a digit right behind a bracket or a percent
+    sign: two cells touch.
     """
     before = last.words[-1][0][-1]
     near = -_BACK * char["size"] < char["x0"] - last.x1 < _SPACE * char["size"]
     is_other = (before.islower() and char["text"].isupper()) or (
-        (before.islower() or before == ")") and char["text"].isdigit()
+        (before.islower() or before in ")%") and char["text"].isdigit()
     )
     return near and not is_other
 

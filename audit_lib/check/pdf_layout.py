@@ -7,17 +7,21 @@ numbers make the columns. A line without numbers is the rest of a label and belo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from statistics import median
 from typing import Final
 
+from audit_lib.check.cut_words import whole_words
 from audit_lib.check.grids import Grid, even
-from audit_lib.check.headers import is_of_rates, meaning_of
+from audit_lib.check.headers import RATES, is_of_rates, meaning_of
 from audit_lib.check.pdf_lines import PlacedWord, TextLine
-from audit_lib.check.row_labels import told_apart
+from audit_lib.check.pdf_row_labels import CLOSE, Labels, best_labels
+from audit_lib.check.pdf_texts import Column, over_columns, overlap, texts_of
+from audit_lib.check.pdf_turned_tables import turned_tables
+from audit_lib.check.row_labels import category_named
 
-_CLOSE: Final = 1.0  # white space between lines of one header, in heights
 _END: Final = 3.0  # white space that ends a table, in heights
 _MOST_WRAPPED: Final = 4  # lines that a label can have below its last row, and one more
 _PAGE_FOOT: Final = 2  # lines below a page's text
@@ -31,15 +35,22 @@ NOT_RULED: Final = (
     "{} has no tags and no ruling, so its cells were read from where words stand, and a cell may be another's; look at "
     "the page"
 )
+_TWO: Final = 2
+_DEEPEST: Final = 4  # lines of a header above the one that names the ratio
 _COLUMN_SPACE: Final = 0.8  # of a word's size: white space beside all lines, which parts two columns of words
-_WORD_SPACE: Final = 0.5  # of a word's size: more white space parts two cells
-_APART: Final = (
-    0.1  # of a word's size: what touches another text and was not drawn with it is of another cell
-)
 
 
 def layout_grids(lines: Sequence[TextLine], unsure: str = NOT_RULED) -> Iterator[Grid]:
     """Yield the tables that lines make; `unsure` says why a cell may be misread, and has a place for the page."""
+    done = 0
+    for turned in turned_tables(lines, unsure):
+        yield from _upright_grids(lines[done : turned.start], unsure)
+        yield turned.grid
+        done = turned.end
+    yield from _upright_grids(lines[done:], unsure)
+
+
+def _upright_grids(lines: Sequence[TextLine], unsure: str) -> Iterator[Grid]:
     start = 0
     while start < len(lines):
         if not _names_ratio(lines, start):
@@ -58,15 +69,22 @@ def layout_grids(lines: Sequence[TextLine], unsure: str = NOT_RULED) -> Iterator
 def _names_ratio(lines: Sequence[TextLine], i: int) -> bool:
     """Whether a line may head a table of rates; its own number is a threshold ("Below 80%"), and no row's."""
     line = lines[i]
+    if not _is_without_numbers(line):
+        return False
     if line.numbers:
-        return bool(len(line.numbers) == 1 and _THRESHOLD.fullmatch(line.numbers[0].text)) and _says_ratio(
-            line
-        )
-    if i + 1 < len(lines) and lines[i + 1].distance(line) < _CLOSE:
+        return _says_ratio(line)
+    if i + 1 < len(lines) and lines[i + 1].distance(line) < CLOSE:
         cut = [word.text[:-1].lower() for word in line.words if word.text.endswith("-")]
         if any(begun + word.text.lower() == "ratio" for begun in cut for word in lines[i + 1].words):
             return True
     return _says_ratio(line)
+
+
+def _is_without_numbers(line: TextLine) -> bool:
+    """Whether a line has no number at its end but a threshold."""
+    return not line.numbers or (
+        len(line.numbers) == 1 and _THRESHOLD.fullmatch(line.numbers[0].text) is not None
+    )
 
 
 def _is_title(lines: Sequence[TextLine], i: int) -> bool:
@@ -76,13 +94,13 @@ def _is_title(lines: Sequence[TextLine], i: int) -> bool:
         and len(lines[i + 1].numbers) > 1
         and not lines[i].numbers
         and lines[i].page == lines[i + 1].page
-        and len(_texts(lines[i])) == 1
+        and len(texts_of(lines[i])) == 1
         and _CAPTION.search(lines[i].text) is not None
     )
 
 
 def _says_ratio(line: TextLine) -> bool:
-    return "ratio" in line.text.lower() or is_of_rates([meaning_of(text.text) for text in _texts(line)])
+    return "ratio" in line.text.lower() or is_of_rates([meaning_of(text.text) for text in texts_of(line)])
 
 
 def _end(lines: Sequence[TextLine], start: int) -> int:
@@ -128,9 +146,10 @@ def _grid(lines: Sequence[TextLine], start: int, rows: Sequence[int], end: int, 
     size = median(word.size for numbers in full for word in numbers)
     columns = [(min(ws[c].left for ws in full), max(ws[c].right for ws in full)) for c in range(most)]
     first = _header_start(lines, start)
-    caption = (
-        first if _CAPTION.search(lines[first].text) and not _HEADER.search(lines[first].text) else first - 1
-    )
+    is_caption = bool(_CAPTION.search(lines[first].text)) and not _HEADER.search(lines[first].text)
+    is_beside = first < start and lines[first + 1].distance(lines[first]) < 0  # the label of a deeper header
+    is_caption = is_caption and not is_beside and len(texts_of(lines[first])) == 1
+    caption = first if is_caption else first - 1
     if caption < 0 or lines[caption].page != lines[start].page or lines[caption].is_taken:
         caption = start
     first = max(first, caption + 1) if caption < start else first
@@ -138,26 +157,27 @@ def _grid(lines: Sequence[TextLine], start: int, rows: Sequence[int], end: int, 
     wrapped_lines = [
         i
         for i in range(start + 1, min(end, rows[-1] + _MOST_WRAPPED))
-        if i not in rows and _is_label(lines[i], columns[0][0], size) and not _is_title(lines, i)
+        if i not in rows
+        and _is_label(lines[i], columns[0][0], size)
+        and not _is_title(lines, i)
+        and (i < rows[-1] or lines[i].distance(lines[i - 1]) < CLOSE)
     ]
     titles = [i for i in range(start + 1, rows[-1]) if _is_title(lines, i)]
     continues = first > 0 and lines[max(0, first - _PAGE_HEAD)].page < lines[first].page
-    ways = (_to_nearest, _to_both, _to_above, _to_below)
-    if continues:
-        ways = (_to_above, _to_nearest, _to_both, _to_below)
-    found = (way(lines, rows, wrapped_lines) for way in ways)
     names = [word.right for i in (*rows, *wrapped_lines) for word in lines[i].words if not word.is_number]
     edges = [(max([x for x in names if x < columns[0][0]], default=0.0) + columns[0][0]) / 2]
     edges += [(a[1] + b[0]) / 2 for a, b in pairwise(columns)]
     names_in = _label_columns([lines[i] for i in (*rows, *wrapped_lines)], edges[0])
     within = [(a[1] + b[0]) / 2 for a, b in pairwise(names_in)]
-    labels = max(
-        found,
-        key=lambda labels: (
-            told_apart(_label_texts(lines, labels, [*within, edges[0]])),
-            sum(map(len, labels.values())),  # of those that name as many, the one that leaves no line over
-        ),
+    labels, sections = best_labels(
+        lines,
+        rows,
+        wrapped_lines,
+        lambda labels: _label_texts(lines, labels, [*within, edges[0]]),
+        continues=continues,
     )
+    titles += sections
+    wrapped_lines = [i for i in wrapped_lines if i not in sections]
     wrapped = {i for parts in labels.values() for i in parts}
     # Below a header that is printed again stands the rest of the row that the page's end cut.
     rest = [i for i in wrapped_lines if continues and i < rows[0] and i not in wrapped]
@@ -169,7 +189,10 @@ def _grid(lines: Sequence[TextLine], start: int, rows: Sequence[int], end: int, 
     title = lines[caption].text if caption < start else ""
     if len(heads) > 1 and _is_complete(heads[1:], names_in, columns) and _is_over(heads[0], columns):
         title = heads.pop(0).text
-    header = _header(heads, [*names_in, *columns])
+    header = _header(heads, names_in, columns)
+    over = _over_groups(heads, header, len(names_in))
+    if over:
+        header = _header(heads[1:], names_in, columns)
     body = []
     for row in sorted((*rows, *titles)):
         parts = sorted(labels.get(row, [row]))
@@ -178,7 +201,7 @@ def _grid(lines: Sequence[TextLine], start: int, rows: Sequence[int], end: int, 
     if rest:
         body.insert(0, _cells([word for i in rest for word in lines[i].words], [*within, *edges]))
     return Grid(
-        rows=even([header, *body]),
+        rows=even([*over, header, *body]),
         caption=title,
         page=(page := lines[rows[0]].page + 1),
         unsure=unsure.format(f"the table on page {page}"),
@@ -189,18 +212,16 @@ def _grid(lines: Sequence[TextLine], start: int, rows: Sequence[int], end: int, 
     )
 
 
-def _is_complete(
-    heads: Sequence[TextLine], names: Sequence[tuple[float, float]], columns: Sequence[tuple[float, float]]
-) -> bool:
+def _is_complete(heads: Sequence[TextLine], names: Sequence[Column], columns: Sequence[Column]) -> bool:
     """Whether lines head a table of rates and say of each column of numbers what it holds."""
-    meanings = [meaning_of(text) for text in _header(heads, [*names, *columns])]
+    meanings = [meaning_of(text) for text in _header(heads, names, columns)]
     return is_of_rates(meanings) and None not in meanings[len(names) :]
 
 
-def _is_over(line: TextLine, columns: Sequence[tuple[float, float]]) -> bool:
+def _is_over(line: TextLine, columns: Sequence[Column]) -> bool:
     """Whether a line is one text over several columns, or over the labels."""
-    texts = _texts(line)
-    over = sum(_overlap(texts[0], column) > 0 for column in columns)
+    texts = texts_of(line)
+    over = sum(overlap(texts[0], column) > 0 for column in columns)
     return len(texts) == 1 and not line.numbers and (over > 1 or texts[0].left < columns[0][0])
 
 
@@ -217,21 +238,27 @@ def _is_label(line: TextLine, left: float, size: float) -> bool:
     return bool(words) and all(word.right <= left for word in words)
 
 
-def _label_columns(lines: Sequence[TextLine], edge: float) -> list[tuple[float, float]]:
-    """Return the columns of words left of the numbers: between two of them is white space beside every line."""
+def _label_columns(lines: Sequence[TextLine], edge: float) -> list[Column]:
+    """Return the columns of words left of the numbers: between two of them is white space beside every line.
+
+    A label that goes over the next column leaves none; then two columns are where words begin that were drawn as one.
+    """
     words = [word for line in lines for word in line.words if not word.is_number and word.middle < edge]
-    found: list[tuple[float, float]] = []
+    found: list[Column] = []
     for word in sorted(words, key=lambda word: word.left):
         if found and word.left - found[-1][1] < _COLUMN_SPACE * word.size:
             found[-1] = (found[-1][0], max(found[-1][1], word.right))
         else:
             found.append((word.left, word.right))
+    starts = sorted(Counter(round(word.start) for word in words))
+    if len(found) == 1 and len(starts) == _TWO and starts[1] - starts[0] > _TWO * words[0].size:
+        both = sum(len({round(word.start) for word in line.words if word in words}) > 1 for line in lines)
+        if both >= _TWO:
+            return [(starts[0], starts[1] - 1.0), (starts[1], found[0][1])]
     return found or [(0.0, edge)]
 
 
-def _label_texts(
-    lines: Sequence[TextLine], labels: Mapping[int, Sequence[int]], edges: Sequence[float]
-) -> list[str]:
+def _label_texts(lines: Sequence[TextLine], labels: Labels, edges: Sequence[float]) -> list[str]:
     """Return the words left of the last edge, column by column."""
     return [
         " ".join(_cells([word for i in sorted(parts) for word in lines[i].words], edges)[:-1])
@@ -239,130 +266,40 @@ def _label_texts(
     ]
 
 
-def _to_nearest(
-    lines: Sequence[TextLine], rows: Sequence[int], wrapped: Sequence[int]
-) -> dict[int, list[int]]:
-    labels = {i: [i] for i in rows}
-    for i in wrapped:
-        nearest = min(rows, key=lambda row: lines[row].distance(lines[i]))
-        if lines[nearest].distance(lines[i]) < _CLOSE:
-            labels[nearest].append(i)
-    return labels
-
-
-def _to_both(lines: Sequence[TextLine], rows: Sequence[int], wrapped: Sequence[int]) -> dict[int, list[int]]:
-    """Give each row as many lines above its numbers as below, as where these stand in the middle of their cells.
-
-    What the first row has above it says how many it has below; what is left above the next row is that one's.
-    """
-    labels = {i: [i] for i in rows}
-    above = [i for i in wrapped if i < rows[0]]
-    for row, following in zip(rows, [*rows[1:], len(lines)], strict=True):
-        between = [i for i in wrapped if row < i < following]
-        own = between[: len(above)]
-        labels[row] += [*above, *own]
-        above = between[len(above) :]
-    return labels
-
-
-def _to_above(lines: Sequence[TextLine], rows: Sequence[int], wrapped: Sequence[int]) -> dict[int, list[int]]:
-    return _along(lines, rows, wrapped, -1)
-
-
-def _to_below(lines: Sequence[TextLine], rows: Sequence[int], wrapped: Sequence[int]) -> dict[int, list[int]]:
-    return _along(lines, rows, wrapped[::-1], 1)
-
-
-def _along(
-    lines: Sequence[TextLine], rows: Sequence[int], wrapped: Sequence[int], step: int
-) -> dict[int, list[int]]:
-    """Give each line to the row of the line next to it in one direction."""
-    labels = {i: [i] for i in rows}
-    row_of = {i: i for i in rows}
-    for i in wrapped:
-        beside = i + step
-        turns_page = step < 0 and beside in row_of and lines[beside].page != lines[i].page
-        if beside in row_of and (turns_page or lines[beside].distance(lines[i]) < _CLOSE):
-            row_of[i] = row_of[beside]
-            labels[row_of[i]].append(i)
-    return labels
-
-
 def _header_start(lines: Sequence[TextLine], start: int) -> int:
     """Go up from the line that names the ratio while lines are close, hold no number and end no sentence."""
     first = start
-    while first and start - first < 3:
+    while first and start - first < _DEEPEST:
         above, line = lines[first - 1], lines[first]
-        if line.distance(above) > _CLOSE / 2 or above.numbers or above.text.endswith("."):
+        is_over = all(category_named(text.text) for text in texts_of(above))  # "Men", "Women" over columns
+        near = CLOSE if is_over else CLOSE / 2
+        if line.distance(above) > near or not _is_without_numbers(above) or above.text.endswith("."):
             break
         first -= 1
     return first
 
 
-def _header(lines: Sequence[TextLine], columns: Sequence[tuple[float, float]]) -> list[str]:
-    """Put what stands over a table to its columns, of which the first holds the labels.
-
-    A line with a text for each column is taken in order. Else each text belongs to the column that it overlaps most,
-    or to the nearest.
-    """
-    cells: list[list[str]] = [[] for _ in columns]
-    for line in lines:
-        texts = _texts(line)
-        if len(texts) < len(columns):
-            texts = [part for text in texts for part in _cut(text, columns)]
-        for number, text in enumerate(texts):
-            at = number
-            if len(texts) != len(columns):
-                at = max(range(len(columns)), key=lambda c: _overlap(text, columns[c]))
-            cells[max(at, 0)].append(text.text)
-    return [_HYPHEN.sub("", " ".join(cell)) for cell in cells]
+def _over_groups(heads: Sequence[TextLine], header: Sequence[str], labels: int) -> list[list[str]]:
+    """Return the row of a header that names the categories over groups of columns, if its first line does."""
+    meanings = [meaning_of(text) for text in header[labels:]]
+    texts = [text.text for text in texts_of(heads[0])] if len(heads) > 1 else []
+    if labels and texts and meaning_of(texts[0]) == "label" and not category_named(texts[0]):
+        del texts[0]  # what is over the labels
+    groups = len(texts)
+    if groups < 2 or len(meanings) % groups or not all(map(category_named, texts)):
+        return []
+    return [[""] * labels + [text for text in texts for _ in range(len(meanings) // groups)]]
 
 
-def _texts(line: TextLine) -> list[PlacedWord]:
-    """Join the words of a line between which there is no more than a space.
-
-    Where spaces are drawn, words without one between them are of two texts, however near they stand.
-    """
-    found: list[PlacedWord] = []
-    draws_spaces = len({word.start for word in line.words}) < len(line.words)
-    for word in line.words:
-        if found and _is_of_text(found[-1], word, draws_spaces):
-            last = found.pop()
-            word = PlacedWord(f"{last.text} {word.text}", last.left, word.right, word.size, last.start)
-        found.append(word)
-    return found
-
-
-def _is_of_text(last: PlacedWord, word: PlacedWord, draws_spaces: bool) -> bool:
-    if draws_spaces:
-        return word.start == last.start
-    return _APART * word.size <= word.left - last.right < _WORD_SPACE * word.size
-
-
-def _cut(text: PlacedWord, columns: Sequence[tuple[float, float]]) -> Iterator[PlacedWord]:
-    """Yield the parts of a text that stands over several columns, as a reader of scans takes one for.
-
-    Each word is as wide as its share of the letters, and belongs to the column that it is nearest to.
-    """
-    if sum(_overlap(text, column) > 0 for column in columns) < 2:
-        yield text
-        return
-    step = (text.right - text.left) / len(text.text)
-    words: dict[int, list[PlacedWord]] = {}
-    at = 0
-    for part in text.text.split(" "):
-        left = text.left + at * step
-        word = PlacedWord(part, left, left + len(part) * step, text.size, left)
-        words.setdefault(max(range(len(columns)), key=lambda c: _overlap(word, columns[c])), []).append(word)
-        at += len(part) + 1
-    for parts in words.values():
-        words_ = " ".join(word.text for word in parts)
-        yield PlacedWord(words_, parts[0].left, parts[-1].right, text.size, parts[0].left)
-
-
-def _overlap(text: PlacedWord, column: tuple[float, float]) -> float:
-    """Return how far a text and a column overlap; the white space between them, negative, where they do not."""
-    return min(text.right, column[1]) - max(text.left, column[0])
+def _header(lines: Sequence[TextLine], names: Sequence[Column], columns: Sequence[Column]) -> list[str]:
+    """Put what stands over a table to its columns; a caption in the line over the labels is none of them."""
+    cells: list[list[str]] = [[] for _ in (*names, *columns)]
+    for line in over_columns(lines, [*names, *columns]):
+        for at, text in line:
+            cells[at].append(text)
+    for at, cell in enumerate(cells[: len(names)]):
+        cells[at] = [text for text in cell if meaning_of(text) not in RATES] or cell
+    return [whole_words(_HYPHEN.sub("", " ".join(cell))) for cell in cells]
 
 
 def _cells(words: Sequence[PlacedWord], edges: Sequence[float]) -> list[str]:
@@ -370,4 +307,4 @@ def _cells(words: Sequence[PlacedWord], edges: Sequence[float]) -> list[str]:
     for word in words:
         place = word.middle if word.is_number else min(word.middle, word.start + word.size)
         cells[sum(place > edge for edge in edges)].append(word.text)
-    return [_HYPHEN.sub("", " ".join(cell)) for cell in cells]
+    return [whole_words(_HYPHEN.sub("", " ".join(cell))) for cell in cells]

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from audit_lib.check.pdf_neighbours import reading_order
 from audit_lib.check.published_numbers import read_number, says_none
 
 _SAME_LINE: Final = 0.5  # of a line's height
+_BESIDE: Final = 0.2  # of a mark's size: white space between it and its word
+_MARK: Final = re.compile("[\u00b9\u00b2\u00b3\u2020\u2021*]+")  # of footnotes
 _ANSWERS: Final = frozenset({"yes", "no", "\u2713", "\u2717"})  # of a column such as "Below 80%"
 
 
@@ -22,6 +26,8 @@ class PlacedWord:
     size: float
     start: float
     """Where the words begin that were drawn with it: a text that is too long for its cell goes over the next one."""
+    parts: tuple[PlacedWord, ...] = ()
+    """The words of several that were joined, where they are known."""
 
     @property
     def middle(self) -> float:
@@ -70,8 +76,16 @@ class TextLine:
 
 
 def lines_of(pages: Sequence[Sequence[Mapping[str, Any]]]) -> list[TextLine]:
-    """Put the words of pages into lines, as pdfplumber extracts them with their ``size``."""
-    return [line for number, words in enumerate(pages) for line in _lines(words, number)]
+    """Put the words of pages into lines, as pdfplumber extracts them with their ``size``.
+
+    Of tables next to each other the lines of the left one come first.
+    """
+    return [
+        line
+        for number, words in enumerate(pages)
+        for group in reading_order(words)
+        for line in _lines(group, number)
+    ]
 
 
 def _lines(words: Sequence[Mapping[str, Any]], page: int) -> list[TextLine]:
@@ -89,11 +103,17 @@ def _lines(words: Sequence[Mapping[str, Any]], page: int) -> list[TextLine]:
 
 
 def _joined(words: Sequence[PlacedWord]) -> list[PlacedWord]:
-    """Put a percent sign by itself back to its number."""
+    """Put a percent sign by itself back to its number, and a footnote's mark to the word that it stands beside."""
     found: list[PlacedWord] = []
     for word in words:
         if word.text == "%" and found and found[-1].is_number:
             last = found.pop()
             word = PlacedWord(f"{last.text}%", last.left, word.right, last.size, last.start)
         found.append(word)
+    for mark in [word for word in found if _MARK.fullmatch(word.text)]:
+        beside = [w for w in found if w is not mark and abs(mark.left - w.right) < _BESIDE * mark.size]
+        if beside:
+            word = beside[0]
+            found[found.index(word)] = replace(word, text=word.text + mark.text, right=mark.right)
+            found.remove(mark)
     return found

@@ -20,11 +20,11 @@ from audit_lib.check.headers import (
     nearest_header,
     only_text,
 )
-from audit_lib.check.merged_labels import beside_each_row, of_all_sections
+from audit_lib.check.merged_labels import UNNAMED, begins_unnamed, beside_each_row, of_all_sections
 from audit_lib.check.page_breaks import joined
 from audit_lib.check.place_lines import PlaceLines
 from audit_lib.check.published_numbers import WHOLE, PublishedCell, read_cell, whole
-from audit_lib.check.row_labels import Label, read_label
+from audit_lib.check.row_labels import Label, category_named, read_label
 from audit_lib.check.side_by_side_tables import TableColumns, tables_under
 from audit_lib.policies import Policy
 
@@ -167,12 +167,9 @@ class _TablePart:
     rows: list[Sequence[str]]
 
 
-def _until_table(rows: Sequence[Sequence[str]]) -> Iterator[Sequence[str]]:
-    """Yield the rows above the first header."""
-    for start in range(len(rows)):
-        if header_at(rows, start) is not None:
-            return
-        yield rows[start]
+def _until_table(rows: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
+    """Return the rows above the first header."""
+    return rows[: next((i for i in range(len(rows)) if header_at(rows, i) is not None), len(rows))]
 
 
 def _parts(grid: Grid, title: str, places: PlaceLines) -> Iterator[_TablePart]:
@@ -245,8 +242,10 @@ def _tables(part: _TablePart, policy: Policy) -> Iterator[PublishedTable]:
     """Yield the tables of a part: those that its header tells apart, then its places, then the lines in it."""
     tables = tables_under(part.header, policy)
     words = _words(part.header, over=any(columns.over for table in tables for columns in table))
-    if part.unsure:
-        part.rows = beside_each_row(part.rows, words.labels, policy)
+    if part.unsure or begins_unnamed(part.rows, words.labels, policy):
+        named = beside_each_row(part.rows, words.labels, policy)
+        part.unsure = part.unsure or (UNNAMED if named != list(part.rows) else "")
+        part.rows = named
     unread = _unread(part, tables, words)
     said = _stated(part, words)
     caption = part.caption or (part.trail[-1] if part.trail else "")
@@ -313,7 +312,8 @@ def _rows(
 
     A line of one text that names a category is part of labels instead.
     """
-    title, line, above = "", "", [""] * len(words.labels)
+    title = part.caption if category_named(part.caption) else ""
+    line, above = "", [""] * len(words.labels)
     before: tuple[str, ...] | None = None
     of_all = of_all_sections(_sections(part, words, policy))
     for number, texts in enumerate(part.rows):

@@ -26,6 +26,9 @@ _SYNONYMS: Final[Mapping[str, str]] = {
     "Two or More Races": r"(?:two|2) or more(?: races)?|2\+ races|multi[- ]?racial|mixed race",
 }
 _SEXES: Final = ("Male", "Female")
+_FILLERS: Final = frozenset(
+    {"or", "and", "other", "alone", "applicants", "candidates", "individuals", "people"}
+)
 _NOT_HISPANIC: Final = re.compile(
     r"\(?\s*\bno[nt][ /-]*hispanic(?:(?:\s*(?:/|,|or|and)\s*)?\s*latin[oaxe](?:/a)?)?\s*\)?"
 )
@@ -125,6 +128,33 @@ def without_denied_ethnicity(text: str) -> str:
     return " ".join(_NOT_HISPANIC.sub(" ", _plain(text)).split())
 
 
+def category_named(text: str) -> str:
+    """Return the category of sex or of race that a text is the whole name of, or nothing.
+
+    Examples
+    --------
+    >>> category_named("Women"), category_named("Asian (not Hispanic or Latino)"), category_named("Asian Women")
+    ('Female', 'Asian', '')
+    """
+    found = [*categories_in(text)]
+    if len(found) != 1:
+        return ""
+    rest = re.findall(r"\w+", _pattern(found[0]).sub(" ", without_denied_ethnicity(text)))
+    return found[0] if set(rest) <= _FILLERS else ""
+
+
+def categories_in(text: str) -> set[str]:
+    """Return the categories of sex and of race that a text names.
+
+    Examples
+    --------
+    >>> sorted(categories_in("Men, women and Asian women"))
+    ['Asian', 'Female', 'Male']
+    """
+    words = _NOT_HISPANIC.sub(" ", _plain(text))
+    return {name for name in _SYNONYMS if _pattern(name).search(words)}
+
+
 def told_apart(texts: Sequence[str]) -> int:
     """Count the texts that name one category of sex, of race or of both, which no other one names.
 
@@ -133,14 +163,27 @@ def told_apart(texts: Sequence[str]) -> int:
     >>> told_apart(["Male", "Two or More Races Male"]), told_apart(["Asian Two or More", "Races"])
     (2, 0)
     """
-    named = []
-    for text in texts:
-        words = _NOT_HISPANIC.sub(" ", _plain(text))
-        is_of_people = not _UNKNOWN.search(words) and not re.search(r"\btotals?\b", words)
-        found = tuple(name for name in _SYNONYMS if is_of_people and _pattern(name).search(words))
-        races = [name for name in found if name not in _SEXES]
-        named.append(found if len(races) < 2 and len(found) - len(races) < 2 else ())
-    return sum(1 for found, times in Counter(named).items() if found and times == 1)
+    return sum(1 for found, times in Counter(map(_one_category, texts)).items() if found and times == 1)
+
+
+def of_one_category(texts: Sequence[str]) -> int:
+    """Count the texts that name one category of sex, of race or of both, though others may name it too.
+
+    Examples
+    --------
+    >>> of_one_category(["Asian", "Asian", "Latino White"])
+    2
+    """
+    return sum(bool(_one_category(text)) for text in texts)
+
+
+def _one_category(text: str) -> tuple[str, ...]:
+    words = _plain(text)
+    if _UNKNOWN.search(words) or re.search(r"\btotals?\b", words):
+        return ()
+    found = tuple(sorted(categories_in(text)))
+    races = [name for name in found if name not in _SEXES]
+    return found if len(races) < 2 and len(found) - len(races) < 2 else ()
 
 
 @cache

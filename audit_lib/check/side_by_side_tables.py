@@ -104,7 +104,9 @@ def _names(header: Header, policy: Policy) -> Iterator[tuple[tuple[str, ...], tu
     last = len(header.rows) - 1
     for i, row in enumerate(header.rows):
         yield row if i == last else _carried(row), header.without(i)
-    yield tuple(", ".join(read_label([text], policy).levels.values()) for text in header.texts), header.texts
+    named = tuple(", ".join(read_label([text], policy).levels.values()) for text in header.texts)
+    yield named, header.texts
+    yield _carried(named), header.texts  # a category may stand over the first of its columns alone
 
 
 def _carried(row: Sequence[str]) -> tuple[str, ...]:

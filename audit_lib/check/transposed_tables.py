@@ -9,7 +9,7 @@ from typing import Final
 
 from audit_lib.check.grids import Grid, even
 from audit_lib.check.headers import NUMBERS, is_of_rates, meaning_of, only_text
-from audit_lib.check.published_numbers import read_cell
+from audit_lib.check.published_numbers import read_cell, says_none
 from audit_lib.check.row_labels import read_label
 from audit_lib.policies import Policy
 
@@ -62,7 +62,10 @@ def names_categories(row: Sequence[str], policy: Policy) -> bool:
 def _end(rows: Sequence[Sequence[str]], start: int) -> int:
     """Return the first row that is no number of the table's."""
     for i in range(start, len(rows)):
-        if meaning_of(rows[i][0]) is None or not any(read_cell(text).number for text in rows[i][1:]):
+        held = [text for text in rows[i][1:] if text]
+        if meaning_of(rows[i][0]) is None or not any(
+            read_cell(text).number or says_none(text) for text in held
+        ):
             return i
     return len(rows)
 
