@@ -73,7 +73,12 @@ _NAME: Final = rf"(?P<name>{_WORD}(?:,? (?:{_WORD}|&|of|and|the)){{0,6}})"
 _NAMED_AUDITOR: Final = (
     re.compile(
         _LABEL.format(r"(?i:(?:independent |bias |external )?auditors?|audit firm|audited by|audit "
-                      r"(?:conducted|performed|completed|carried out) by)") + _NAME,
+                      r"(?:conducted|performed|completed|carried out) by|(?:conducted|performed) by)") + _NAME,
+    ),
+    re.compile(rf"(?i:\bauditors?,? (?:is|was|being|of record is)) (?:the )?{_NAME}"),
+    re.compile(
+        rf"(?i:\b(?:engaged|retained|commissioned|hired|appointed|chose|selected)) {_NAME},? (?i:as|to) "
+        r"[^.;\n]{0,40}audit"
     ),
     re.compile(rf"(?i:\baudit(?:ed)?\b(?:(?!{_OF_THE_TOOL})[^.;\n]){{0,60}}?\bby) (?:the )?{_NAME}"),
     re.compile(rf"{_NAME},? (?:has |had |also )?{_DID} {_THE_AUDIT}"),
@@ -83,9 +88,17 @@ _NAMED_INSIDER: Final = (
         _LABEL.format(r"(?i:(?:tool |aedt )?(?:vendor|developer|provider|manufacturer|supplier)|employer|"
                       r"employment agency|company|(?:developed|made|provided|distributed|sold|built|used) by)") + _NAME,
     ),
-    re.compile(rf"(?i:\b(?:developed|made|provided|distributed|sold|built|licensed|supplied) by) (?:the )?{_NAME}"),
+    re.compile(
+        r"(?i:\b(?:developed|made|provided|distributed|sold|built|licensed|supplied|offered|created) by) (?:the )?"
+        + _NAME
+    ),
     re.compile(rf"{_NAME}(?:,| is| \() ?(?i:the (?:\w+ )?(?:vendor|developer|employer|manufacturer|provider)\b)"),
     re.compile(rf"(?i:\b(?:vendor|developer|employer|manufacturer),) {_NAME}"),
+    # "Tool: Sorter (Acme Inc.)", "the bias audit of Sorter (Acme Inc.)", "AEDT: Sorter by Acme Inc."
+    re.compile(
+        rf"(?:(?i:\baudit of )|{_LABEL.format(r'(?i:(?:name of )?(?:the )?(?:tool|aedt))')})"
+        rf"(?:[A-Z][\w&'-]*\s+){{1,5}}(?:\(|by ){_NAME}"
+    ),
 )  # fmt: skip
 _FORMS: Final = frozenset(
     {"inc", "llc", "ltd", "corp", "corporation", "gmbh", "co", "company", "plc", "lp", "llp", "limited", "incorporated",

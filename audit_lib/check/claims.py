@@ -9,6 +9,7 @@ from typing import Final
 
 from audit_lib.check.auditor_independence import auditors
 from audit_lib.check.findings import SummaryFinding
+from audit_lib.check.highest_category import highest_categories
 from audit_lib.check.published_tables import PublishedTable
 from audit_lib.check.stated_fields import NEGATED, has_excluded, sentences, short
 from audit_lib.check.verdicts import makes_up_scores, verdicts
@@ -133,7 +134,10 @@ def claims(
             for part in _PARTS.split(sentence)
         )
         if made_up or _NEVER_CALLED.search(sentence):
-            message = "an audit rests on what the tool answered; ask what was scored, and by what"
+            message = (
+                "scores that are synthetic, simulated or drawn at random say nothing of the tool: an audit rests on "
+                "what the tool answered; ask what was scored, and by what"
+            )
             yield SummaryFinding(id="scores_not_from_tool", printed=short(sentence), message=message)
         if of_audit and _imputes(sentence):
             message = "a bias audit rests on demographics that people gave of themselves"
@@ -143,6 +147,7 @@ def claims(
             yield SummaryFinding(id="median_of_known", printed=short(sentence), message=message)
     yield from verdicts(text)
     yield from auditors(text)
+    yield from highest_categories(text, tables, policy)
     if not _SAYS_COMPARATOR.search(text):
         yield from filter(None, map(_excluded_highest, tables))
     if re.search(r"significan", text, re.IGNORECASE) and not _TESTED.search(text):

@@ -33,7 +33,7 @@ _NONE_BEFORE: Final = re.compile(
 _GAP_SAID: Final = re.compile(r"\bno (?:bias )?audit covers the use\b", re.IGNORECASE)
 _NO_AUDIT_DAY: Final = re.compile(
     r"\b(?:until|expires?|valid|next|scheduled|planned|data|applica\w+|period|window|covers?|covering|used?|deployed|"
-    r"posted|published|effective)\b",
+    r"posted|published|effective|enforce\w*|in force|took effect)\b",
     re.IGNORECASE,
 )
 

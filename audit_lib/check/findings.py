@@ -161,6 +161,11 @@ KINDS: Final[Mapping[str, FindingKind]] = MappingProxyType(
         "numbers_not_given": FindingKind(
             "error", "a table gives no number of people, or no rate, for any category", "5-303(a)(1)"
         ),
+        "highest_category_wrong": FindingKind(
+            "warning",
+            "a sentence names a category as the one of the highest rate, and the tables have another",
+            "5-300, Impact Ratio",
+        ),
         "imputed_demographics": FindingKind(
             "error", "the demographics are imputed or inferred, not those that people gave", "FAQ III.6"
         ),

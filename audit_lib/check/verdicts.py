@@ -38,6 +38,9 @@ _VERDICTS: Final = tuple(
         rf"{_BIAS}[^.;:]{{0,20}} (?:was|were|is|are|has|have)(?: not|n't)(?: been)? {_FOUND}",
         rf"{_TOOL}\b[^.;:]{{0,40}}\b(?:does|do|did|is|was|are|were)(?: not|n't) (?:\w+ )?(?:discriminate|biased|"
         r"discriminatory|unfair)",
+        r"\b(?:audit|analys[ei]s|results?|data|statistics|assessment|review)\b[^.;:]{0,60}\b(?:found|finds?|shows?|showed|"
+        r"shown|confirm\w*|conclud\w*|demonstrat\w*|prove[sdn]?|establish\w*|indicat\w*|determin\w*)\b[^.;:]{0,80}"
+        r"\b(?:does|do|did)(?: not|n't) (?:\w+ )?discriminat\w+",
         r"\bwithout (?:any )?(?:bias|discrimination)\b(?! audit)",
         # It is fair.
         rf"{_TOOL}\b[^.;:]{{0,40}}\b{_BE} (?:\w+ ){{0,4}}(?:fair|unbiased|non-?discriminatory|compliant|"

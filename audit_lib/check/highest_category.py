@@ -1,0 +1,78 @@
+"""Sentences that name the category with the highest rate, held against the tables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import Final
+
+from audit_lib.check.findings import SummaryFinding
+from audit_lib.check.published_tables import PublishedRow, PublishedTable
+from audit_lib.check.rebuilt_rates import scale_of, unit_of
+from audit_lib.check.row_labels import read_label, without_denied_ethnicity
+from audit_lib.check.stated_fields import NEGATED, sentences, short
+from audit_lib.policies import Policy
+
+_GROUP: Final = r"(?:categor(?:y|ies)|groups?)"
+_NAMED: Final = (
+    re.compile(
+        rf"\b{_GROUP} (?:with|that has|which has|having) the highest (?:\w+ )?rate\b,? (?:is|was|are|were|:) "
+        r"(?P<name>[^.;:]{2,90})",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        rf"(?P<name>[^.;:]{{2,90}}?) (?:is|was|are|were|has|had) the (?:most selected|highest[- ](?:\w+ )?{_GROUP}|"
+        rf"highest[- ]\w+|highest (?:selection|scoring) rate)\b",
+        re.IGNORECASE,
+    ),
+)
+
+
+def highest_categories(
+    text: str, tables: Sequence[PublishedTable], policy: Policy
+) -> Iterator[SummaryFinding]:
+    """Yield sentences by which a category has the highest rate, where in no table of its family it does."""
+    said: set[str] = set()
+    for sentence in sentences(text):
+        if NEGATED.search(without_denied_ethnicity(sentence)):
+            continue
+        for found in (match for pattern in _NAMED for match in pattern.finditer(sentence)):
+            label = read_label([found["name"]], policy)
+            family = next((one for one in policy.families if set(one.attributes) == set(label.levels)), None)
+            mine = [table for table in tables if family is not None and table.family == family.name]
+            tops = [top for table in mine if (top := _highest(table))]
+            if (
+                not tops
+                or label.key in said
+                or any(label.levels == row.label.levels for top in tops for row in top)
+            ):
+                continue
+            said.add(label.key)
+            names = "; ".join(dict.fromkeys(row.label.text for top in tops for row in top))
+            yield SummaryFinding(
+                id="highest_category_wrong",
+                table=mine[0].name if len(mine) == 1 else "",
+                row=label.key,
+                printed=short(sentence),
+                recomputed=names,
+                message=f"the highest rate is that of {names}",
+            )
+
+
+def _highest(table: PublishedTable) -> list[PublishedRow]:
+    """Return the rows of the highest rate, by whole numbers where there are any."""
+    unit = unit_of(table, "rate")
+    rates: list[tuple[Fraction, PublishedRow]] = []
+    for row in table.of("category"):
+        n, k, rate = row.cell("applicants").count, row.cell("selected").count, row.cell("rate").number
+        if n and k is not None:
+            rates.append((Fraction(k, n), row))
+        elif rate is not None:
+            rates.append((rate.value / scale_of(rate, unit), row))
+    with_ratio = [(rate, row) for rate, row in rates if row.cell("ratio").number is not None]
+    tops = []
+    for some in (rates, with_ratio):  # the rule is silent on categories without a ratio
+        best = max((rate for rate, _ in some), default=None)
+        tops += [row for rate, row in some if rate == best]
+    return tops
