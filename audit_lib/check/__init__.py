@@ -31,6 +31,7 @@ from audit_lib.check.own_page import OwnPage, agreement
 from audit_lib.check.page_breaks import headless, joined
 from audit_lib.check.published_tables import PublishedTable, tables_of, why_none
 from audit_lib.check.rebuild import rebuild
+from audit_lib.check.split_tables import reunited
 from audit_lib.check.transposed_tables import upright
 from audit_lib.errors import InputError
 from audit_lib.policies import Policy, load_policy, policy_named, policy_names
@@ -149,7 +150,7 @@ def check_document(
     law = _law_of(document) or pack
     other = law.name != pack.name
     document = replace(document, grids=upright(apart(document.grids, pack), pack))
-    tables = tables_of(document.grids, pack)
+    tables = reunited(tables_of(document.grids, pack), pack)
     own = _own_page(document)
     if not tables and (own or document.own is not None):
         return CheckResult(
@@ -206,6 +207,7 @@ def check_document(
         findings += table_consistency.selected_alike(group, pack, unknown or 0)
         findings += table_consistency.people_alike(group, pack, unknown or 0)
         findings += table_consistency.unknown_people(group)
+    with_words = document.format != "csv"
     # What could not be read may be what seems to be missing.
     if all(finding.id != "unreadable_table" for finding in findings):
         gone = [
@@ -213,9 +215,11 @@ def check_document(
             for g in table_consistency.groups_of(tables)
             for f in omitted_categories.left_out(g, law, unknown, document.text)
         ]
-        gone += omitted_categories.dropped(tables, law, unknown, document.text)
+        gone += omitted_categories.dropped(
+            tables, law, unknown, document.text, with_words=with_words and not gone
+        )
         findings += [*gone, *category_coverage.missing(tables, law, gone)]
-        findings += () if document.format == "csv" else category_coverage.missing_families(tables, law)
+        findings += category_coverage.missing_families(tables, law) if with_words else ()
     if document.format != "csv":
         claimed = claims.claims(document.text, unknown, tables, pack, of_audit=not said.no_audit)
         findings += [f for f in claimed if not other or not f.rule.startswith(_OF_LL144)]

@@ -93,3 +93,25 @@ def missing_families(tables: Sequence[PublishedTable], policy: Policy) -> Iterat
             yield SummaryFinding(
                 id="table_missing", message=f"no table by {family.title.lower()} was found", rule=family.cite
             )
+            continue
+        yield from _missing_at_places(tables, family.name, policy)
+
+
+def _missing_at_places(
+    tables: Sequence[PublishedTable], name: str, policy: Policy
+) -> Iterator[SummaryFinding]:
+    """Yield positions (or tools, or classifications) that lack one family of tables alone, where others have all."""
+    family = policy.family(name)
+    families: dict[str, set[str]] = {}
+    for table in tables:
+        families.setdefault(table.place, set()).add(str(table.family))
+    every = {family.name for family in policy.families}
+    for place, present in families.items():
+        if every - present == {family.name} and any(every <= other for other in families.values()):
+            yield SummaryFinding(
+                id="table_missing",
+                message=f"no table by {family.title.lower()} was found for {place or 'the first tables'!r}, and other "
+                "tables have one",
+                rule=family.cite,
+                unsure="which tables belong together was read from the lines around them; look at the page",
+            )

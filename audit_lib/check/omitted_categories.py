@@ -25,6 +25,7 @@ _LEFT_OUT: Final = re.compile(
 _NOBODY: Final = re.compile(
     rf"{NEGATED.pattern}|\bnobody\b|\bzero\b|(?<![\d.,])0(?!\d|%|[.,]\d)", re.IGNORECASE
 )
+_WHY_NO_ROW: Final = re.compile(f"{_NOBODY.pattern}|{_LEFT_OUT.pattern}", re.IGNORECASE)
 _PEOPLE: Final = r"(?:\w+ )?(?:applicants|candidates|individuals|people|persons)"
 _ALL_PEOPLE: Final = re.compile(
     rf"\b(?:covers?|covered|total(?: number)? of|includes?|included|analy[sz]ed|assessed|examined|evaluated|scored)"
@@ -77,11 +78,19 @@ def left_out(
 
 
 def dropped(
-    tables: Sequence[PublishedTable], policy: Policy, unknown: int | None, text: str
+    tables: Sequence[PublishedTable],
+    policy: Policy,
+    unknown: int | None,
+    text: str,
+    *,
+    with_words: bool = True,
 ) -> Iterator[SummaryFinding]:
-    """Yield the categories of an attribute that no table has a row for, where its people may be somewhere else.
+    """Yield the categories of an attribute that no table has a row for, and of which no words say why.
 
-    Many people are of unknown category, or a total has more people than the rows and the unknown together.
+    Its people may be among those of unknown category, or among those that a total has beyond rows and unknown. Where
+    neither shows them, nothing says that there were none: a category may be left out of the ratios for its size only
+    with its number and rate, and nobody assessed is a fact that the page alone can state. `with_words` says whether
+    the file holds the page's words at all; tables alone leave open what these say.
     """
     known = max(map(_people, tables), default=0)
     why = _beyond_rows(tables, policy, unknown, text)
@@ -90,18 +99,19 @@ def dropped(
         why = (
             f"{unknown} people ({share}% of all) are of unknown category: ask whether they were counted there"
         )
-    if not why:
+    if not why and not with_words:
         return
     rows = [row for table in tables for row in table.of("category")]
     for attribute in policy.attributes:
         shown = {row.label.levels.get(attribute.name) for row in rows} - {None}
         names = [level.name for level in attribute.categories if level.name not in shown]
-        names = [name for name in names if not _is_named(name, _NOBODY, text)]
+        names = [name for name in names if not _is_named(name, _NOBODY if why else _WHY_NO_ROW, text)]
         if shown and names:
             yield SummaryFinding(
                 id="category_dropped",
                 row="; ".join(names),
-                message=f"no table has a row, and {why}; a page should say so if nobody was assessed",
+                message=f"no table has a row, and {why or 'no words say that nobody was assessed, or how many were'}; "
+                "a page should say so if nobody was assessed",
             )
 
 

@@ -8,6 +8,7 @@ page's own; what is said of it carries the caution.
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -36,6 +37,10 @@ _RESTS_ON_ALL_ROWS: Final = frozenset(
     }
 )
 
+_MAY_BE_ONE: Final = (
+    "nothing tells this table from another of its family, and no category is in both: they may be one table in two "
+    "parts; look at the page"
+)
 _RESTS_ON_ALL_TABLES: Final = frozenset(
     {
         "table_missing",
@@ -110,11 +115,20 @@ def lost_rows(
     ):
         return None
     read, family = len(table.of("category")), len(policy.categories(table.family))
-    if read >= family:
+    if read >= family or _is_product(table, policy):
         return None
     return _unreadable(
         table, f"{read} of {family} categories were read, and its numbers do not follow from these"
     )
+
+
+def _is_product(table: PublishedTable, policy: Policy) -> bool:
+    """Whether a table by two attributes has a row for each pair of the categories in it: no single rows were lost."""
+    attributes = policy.family(str(table.family)).attributes
+    levels = [row.label.levels for row in table.of("category")]
+    seen = [{level.get(attribute) for level in levels} for attribute in attributes]
+    pairs = {tuple(level.get(attribute) for attribute in attributes) for level in levels}
+    return len(seen) > 1 and len(pairs) == math.prod(map(len, seen)) == len(levels)
 
 
 def _unreadable(table: PublishedTable, why: str) -> SummaryFinding:
@@ -132,14 +146,29 @@ def cautioned(
     """
     unsure = {table.name: table.unsure for table in tables if table.unsure}
     anywhere = next(iter(unsure.values()), "")
+    parts = _parts(tables)
     for finding in findings:
         why = anywhere if finding.id in _RESTS_ON_ALL_TABLES else unsure.get(finding.table, "")
+        if finding.table in parts and finding.id in _RESTS_ON_ALL_TABLES | _RESTS_ON_ALL_ROWS:
+            why = why or _MAY_BE_ONE
         if not finding.table and finding.id not in _RESTS_ON_ALL_TABLES | {
             "picture_not_read",
             "hidden_content",
         }:
             why = words
         yield replace(finding, unsure=finding.unsure or why)
+
+
+def _parts(tables: Sequence[PublishedTable]) -> set[str]:
+    """Return the tables that nothing tells from another one of their family, and that share no category with it."""
+    found: set[str] = set()
+    for number, table in enumerate(tables):
+        for other in tables[:number]:
+            is_alike = (table.kind, table.family, table.place) == (other.kind, other.family, other.place)
+            keys = [{row.label.key for row in one.of("category")} for one in (table, other)]
+            if is_alike and table.family is not None and keys[0].isdisjoint(keys[1]):
+                found |= {table.name, other.name}
+    return found
 
 
 def reason(table: PublishedTable, policy: Policy) -> str | None:

@@ -1,0 +1,44 @@
+"""One table that a page prints as several, and sentences on the highest rate."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from audit_lib.check import check_report
+from tests.check.cases import RACES, WORDS, html, kinds, summary
+
+BOTH = next(name for name in summary() if name.lower().startswith("inter"))
+
+
+def halves() -> dict[str, list[list[str]]]:
+    tables = summary()
+    rows = tables.pop(BOTH)
+    for sex in ("Male", "Female"):
+        tables[f"{BOTH} ({sex})"] = [row for row in rows if row[0].startswith(sex)]
+    return tables
+
+
+def test_a_table_of_men_and_one_of_women_are_one_table(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    page.write_text(html(halves(), WORDS), encoding="utf-8")
+    assert [f for f in check_report(page).findings if f.severity != "note"] == []
+    faulty = halves()
+    faulty[f"{BOTH} (Female)"][2][-1] = "0.111"
+    page.write_text(html(faulty, WORDS), encoding="utf-8")
+    assert kinds(check_report(page)) == ["ratio_not_rebuilt"]
+
+
+@pytest.mark.parametrize(
+    "template", ["{} is the most selected category.", "The category with the highest selection rate is {}."]
+)
+def test_a_sentence_that_names_another_category_as_the_highest(tmp_path: Path, template: str) -> None:
+    page = tmp_path / "page.html"
+    told = {}
+    for race in RACES:
+        page.write_text(html(summary(), f"{WORDS}<p>{template.format(race)}</p>"), encoding="utf-8")
+        told[race] = [f for f in check_report(page).findings if f.id == "highest_category_wrong"]
+    right = [race for race, found in told.items() if not found]
+    assert len(right) == 1
+    assert all(found[0].recomputed == right[0] for race, found in told.items() if race != right[0])
