@@ -14,7 +14,7 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
-from tests.dags.conftest import airflow_environment
+from tests.dags.conftest import DAGS, airflow_environment
 
 WAIT_S = 180
 
@@ -33,7 +33,10 @@ class Server:
             AIRFLOW__API__PORT=self.url.rpartition(":")[2],
             AIRFLOW__API__BASE_URL=self.url,
             AIRFLOW__CORE__EXECUTION_API_SERVER_URL=f"{self.url}/execution/",
+            AIRFLOW__CORE__PLUGINS_FOLDER=str(DAGS / "plugins"),
             AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE=str(self.passwords),
+            AIRFLOW__SCHEDULER__MP_START_METHOD="forkserver",  # as `make serve` and the image have it
+            AIRFLOW__SCHEDULER__MP_FORKSERVER_PRELOAD="airflow,preloaded",
             PATH=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
             **({"AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION": "False"} | variables),
         )

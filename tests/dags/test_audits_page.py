@@ -12,7 +12,6 @@ import pytest
 
 from audit_lib.documents.evidence import StartedAttempt, started_bytes
 from audit_lib.store import open_store
-from tests.dags.conftest import DAGS
 from tests.dags.live import Server
 from tests.specs import REPOSITORY
 from tests.windows.test_run_index import commit, put, week
@@ -58,7 +57,6 @@ def server(place: Path, airflow_database: Path, tmp_path_factory: pytest.TempPat
         home,
         AUDIT_SPECS=str(place / "specs"),
         AUDIT_STORE=str(place / "store"),
-        AIRFLOW__CORE__PLUGINS_FOLDER=str(DAGS / "plugins"),
         AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION="True",
     )
     try:

@@ -102,7 +102,6 @@ def test_what_arrives_begins_the_audit_of_the_window(tmp_path: Path, airflow_dat
         home,
         AUDIT_SPECS=str(tmp_path / "specs"),
         AUDIT_STORE=str(store),
-        AIRFLOW__CORE__PLUGINS_FOLDER=str(DAGS / "plugins"),
     )
     try:
         server.log_in()
