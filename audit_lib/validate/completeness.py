@@ -16,7 +16,7 @@ from audit_lib.documents.validation import Completeness, MassOfAll, VariationCom
 from audit_lib.records import CHECK
 from audit_lib.score.reading.logprobs import BELOW
 from audit_lib.validate.expectations import Expectation, between
-from audit_lib.validate.variant_facts import Levels, VariantFacts
+from audit_lib.validate.variant_facts import VariantFacts, VariantLevels
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from audit_lib.spec import Checks, Groups
 
 
-class Tally:
+class StatusTally:
     """Counts scores by the group of their variant and their status, some rows at a time.
 
     Parameters
@@ -37,8 +37,8 @@ class Tally:
 
     def __init__(self, variants: VariantFacts, groups: Groups) -> None:
         self.variants, self._groups = variants, groups
-        self._counts: Counter[tuple[Levels, str]] = Counter()
-        self._hidden: Counter[Levels] = Counter()
+        self._counts: Counter[tuple[VariantLevels, str]] = Counter()
+        self._hidden: Counter[VariantLevels] = Counter()
         self._masses = array("d")
 
     def add(self, scores: pd.DataFrame) -> None:
@@ -56,7 +56,7 @@ class Tally:
             self._hidden[self._levels(cell)] += 1
         self._masses.frombytes(scores["label_mass"].dropna().to_numpy(dtype=np.float64).tobytes())
 
-    def _levels(self, cell: int) -> Levels:
+    def _levels(self, cell: int) -> VariantLevels:
         return self.variants.levels[cell] if cell >= 0 else (None,) * len(self._groups.axes)
 
     def by_group(self) -> tuple[Completeness, ...]:
@@ -96,11 +96,11 @@ class Tally:
         return MassOfAll(mean=math.fsum(self._masses) / len(self._masses), minimum=min(self._masses))
 
     def _by_group(
-        self, tally: Mapping[tuple[Levels, str], int], hidden: Mapping[Levels, int]
+        self, tally: Mapping[tuple[VariantLevels, str], int], hidden: Mapping[VariantLevels, int]
     ) -> tuple[Completeness, ...]:
         axes = list(self._groups.axes)
         none: dict[str, int] = dict.fromkeys(STATUSES, 0)
-        counts: dict[Levels, dict[str, int]] = {}
+        counts: dict[VariantLevels, dict[str, int]] = {}
         for group in () if self._groups.axes_of_probabilities else self._groups.cells():
             counts[tuple(group[axis] for axis in axes)] = dict(none)
         for cell in sorted({cell for cell, _ in tally}, key=_order):
@@ -129,11 +129,11 @@ def _coded(column: pd.Series) -> tuple[NDArray[np.int64], list[str]]:
     return codes.astype(np.int64), [str(value) for value in values]
 
 
-def _is_of(levels: Levels, variation: str) -> bool:
+def _is_of(levels: VariantLevels, variation: str) -> bool:
     return bool(levels) and levels[0] == variation
 
 
-def _order(levels: Levels) -> list[tuple[bool, str]]:
+def _order(levels: VariantLevels) -> list[tuple[bool, str]]:
     """Sort levels, what is not known last."""
     return [(level is None, level or "") for level in levels]
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class Sampled:
+class SampledPrompts:
     """The prompts' ids, how many variants each has, who is of unknown group, and the size of each round.
 
     Parameters

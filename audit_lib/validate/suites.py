@@ -19,7 +19,7 @@ from audit_lib.validate.expectations import (
     row_count,
     unique,
 )
-from audit_lib.validate.sampled import Sampled
+from audit_lib.validate.sampled import SampledPrompts
 from audit_lib.validate.variant_facts import VariantFacts
 from audit_lib.window import Window
 
@@ -39,7 +39,7 @@ MASS_TOLERANCE: Final = 1e-6
 """How far a label mass may be above 1: models compute it in single precision."""
 
 
-def prompts_suite(spec: AuditSpec, window: Window, prompts: Sampled) -> Suite:
+def prompts_suite(spec: AuditSpec, window: Window, prompts: SampledPrompts) -> Suite:
     """Return what adds derived columns to the sampled prompts, and what must hold in them."""
     suite = [
         row_count(1),
@@ -96,7 +96,7 @@ def _variants_of_a_prompt(perturb: Perturb, groups: int) -> tuple[int, int]:
     return shown * perturb.names_per_cell, shown * perturb.names_per_cell
 
 
-def variants_suite(spec: AuditSpec, prompts: Sampled) -> Suite:
+def variants_suite(spec: AuditSpec, prompts: SampledPrompts) -> Suite:
     """Return what adds derived columns to the variants, and what must hold in them."""
     suite = [
         row_count(1),

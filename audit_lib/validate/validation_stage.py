@@ -21,11 +21,11 @@ from audit_lib.progress import Progress
 from audit_lib.records import VARIATION, as_frame, column_names
 from audit_lib.run import Run, StageOutput
 from audit_lib.score.requests import OWN_SCORE
-from audit_lib.validate.completeness import Tally, completeness_suite, of_known_group, variation_suite
+from audit_lib.validate.completeness import StatusTally, completeness_suite, of_known_group, variation_suite
 from audit_lib.validate.evaluate import Checking, check_table
 from audit_lib.validate.named_suites import KEY, run_suite
 from audit_lib.validate.noise import noise_suite, noise_table, told_noise
-from audit_lib.validate.sampled import Sampled
+from audit_lib.validate.sampled import SampledPrompts
 from audit_lib.validate.suites import beside_suite, prompts_suite, scores_suite, variants_suite
 from audit_lib.validate.suites_again import run_suite_again
 from audit_lib.validate.tables import parts, scores, whole
@@ -65,11 +65,11 @@ def validate(run: Run) -> StageOutput:
 def _validated(run: Run, by: Callable[[str, str, bytes, pd.DataFrame], SuiteResult]) -> StageOutput:
     spec, axes = run.spec, list(run.spec.groups.axes)
     ranked = ["round_id"] if spec.task == "listwise" and spec.model.answers_are_recorded else []
-    prompts = Sampled(parts(run, "sample", "prompts", ["prompt_id", *ranked, *axes]), axes)
+    prompts = SampledPrompts(parts(run, "sample", "prompts", ["prompt_id", *ranked, *axes]), axes)
     variants, usual, beside = _variants(run, prompts)
     checked = [_prompts(run, prompts), variants]
-    of_usual = Tally(usual, spec.groups)
-    of_beside = Tally(beside, spec.groups)
+    of_usual = StatusTally(usual, spec.groups)
+    of_beside = StatusTally(beside, spec.groups)
     checked += _scores(run, of_usual, of_beside)
     groups, mass = of_usual.by_group(), of_usual.label_mass()
     suites = [*checked[:3], check_table("completeness", *completeness_suite(groups, mass, spec.checks))]
@@ -103,7 +103,7 @@ def _validated(run: Run, by: Callable[[str, str, bytes, pd.DataFrame], SuiteResu
     return StageOutput({"validation.json": pretty_json(document.as_dict())}, counts)
 
 
-def _prompts(run: Run, prompts: Sampled) -> SuiteResult:
+def _prompts(run: Run, prompts: SampledPrompts) -> SuiteResult:
     derive, suite = prompts_suite(run.spec, run.key.window, prompts)
     checking = Checking("prompts", suite)
     progress = Progress("validation: prompts checked", prompts.rows, run.notify)
@@ -113,7 +113,7 @@ def _prompts(run: Run, prompts: Sampled) -> SuiteResult:
     return checking.result()
 
 
-def _variants(run: Run, prompts: Sampled) -> tuple[SuiteResult, VariantFacts, VariantFacts]:
+def _variants(run: Run, prompts: SampledPrompts) -> tuple[SuiteResult, VariantFacts, VariantFacts]:
     """Check the variants that groups are compared by; return what is known of them, and of those beside them."""
     usual, beside = (VariantFacts(list(run.spec.groups.axes)) for _ in range(2))
     derive, suite = variants_suite(run.spec, prompts)
@@ -130,7 +130,7 @@ def _variants(run: Run, prompts: Sampled) -> tuple[SuiteResult, VariantFacts, Va
     return checking.result(), usual, beside
 
 
-def _scores(run: Run, of_usual: Tally, of_beside: Tally) -> list[SuiteResult]:
+def _scores(run: Run, of_usual: StatusTally, of_beside: StatusTally) -> list[SuiteResult]:
     """Check the scores of the variants that groups are compared by, and of those beside them if there are any."""
     spec, usual, beside = run.spec, of_usual.variants, of_beside.variants
     methods, models = set[str](), set[str]()

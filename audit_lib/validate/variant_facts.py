@@ -16,7 +16,7 @@ from audit_lib.records import VARIATION
 if TYPE_CHECKING:
     import pandas as pd
 
-Levels = tuple[str | None, ...]
+VariantLevels = tuple[str | None, ...]
 """Of a variant on each attribute; None where it is not known. Of one beside the groups its variation comes first."""
 
 
@@ -33,7 +33,7 @@ class VariantFacts:
         self._axes = list(axes)
         self._parts: list[tuple[pa.Array, pa.Array]] = []
         self._cells: list[NDArray[np.int32]] = []
-        self._numbers: dict[Levels, int] = {}
+        self._numbers: dict[VariantLevels, int] = {}
         self.variations: set[str] = set()
 
     def add(self, variants: pa.Table) -> None:
@@ -70,7 +70,7 @@ class VariantFacts:
             self._requests = self.ids.arranged(as_texts(requests))
         cells = np.concatenate([np.empty(0, np.int32), *self._cells])
         self._cell = self.ids.arranged(pa.array(cells)).to_numpy()
-        self.levels: list[Levels] = [*self._numbers]
+        self.levels: list[VariantLevels] = [*self._numbers]
         self._parts, self._cells = [], []
 
     def requests(self, places: NDArray[np.int64], index: pd.Index) -> pd.Series:
