@@ -174,7 +174,7 @@ def check_document(
             "Looked for a header row that names an impact ratio, or a selection or scoring rate, beside a number of "
             "applicants or selected people"
         )
-    everything = tables
+    doubted = reading_doubts.with_doubted_labels(tables) if document.format == "pdf" else tables
     tables, findings = reading_doubts.part(tables, pack)
     findings += [*reading_doubts.columns_not_read(tables), *headless(joined(document.grids), pack)]
     findings += [*reading_doubts.pictures_not_read(document), *reading_doubts.hidden_parts(document)]
@@ -227,7 +227,7 @@ def check_document(
         findings += stated_fields.fields(document.text, said, unknown, tables, pack)
         findings += stated_fields.validity(said, as_of, pack)
         findings += contradicting_dates.days(document.text, pack)
-    findings = [*own, *reading_doubts.cautioned(findings, everything, document.unsure)]
+    findings = [*own, *reading_doubts.cautioned(findings, doubted, document.unsure)]
     not_checked = _not_checked(document, tables, said, as_of, law if other else None, pack)
     if document.format == "csv" and (absent := list(category_coverage.missing_families(tables, law))):
         not_checked.insert(0, "; ".join(f.message for f in absent) + ": a CSV may be one file of several")

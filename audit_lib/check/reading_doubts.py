@@ -21,6 +21,7 @@ from audit_lib.check.headers import NUMBERS
 from audit_lib.check.published_numbers import PublishedCell
 from audit_lib.check.published_tables import PublishedRow, PublishedTable
 from audit_lib.check.rebuilt_rates import RateUnit, rebuild_rate, unit_of
+from audit_lib.check.row_labels import categories_in
 from audit_lib.policies import Policy
 
 _LONGEST: Final = 60
@@ -37,6 +38,11 @@ _RESTS_ON_ALL_ROWS: Final = frozenset(
     }
 )
 
+_UNNAMED_GLYPH: Final = "(cid:"
+_SEXES: Final = frozenset({"Male", "Female"})
+_TWO_RACES: Final = (
+    "a label has words of two categories, as if it were put together from two rows; look at the page"
+)
 _MAY_BE_ONE: Final = (
     "nothing tells this table from another of its family, and no category is in both: they may be one table in two "
     "parts; look at the page"
@@ -156,7 +162,19 @@ def cautioned(
             "hidden_content",
         }:
             why = words
+        if _UNNAMED_GLYPH in finding.printed:
+            why = why or "the PDF does not say which letters its font draws there; look at the page"
         yield replace(finding, unsure=finding.unsure or why)
+
+
+def with_doubted_labels(tables: Iterable[PublishedTable]) -> list[PublishedTable]:
+    """Mark the tables of a PDF in which a label has words of two races: it may have been put together from two rows."""
+    return [
+        replace(table, unsure=table.unsure or _TWO_RACES)
+        if any(len(categories_in(row.label.text) - _SEXES) > 1 for row in table.of("category"))
+        else table
+        for table in tables
+    ]
 
 
 def _parts(tables: Sequence[PublishedTable]) -> set[str]:
