@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True)
-class Coded:
+class CodedTexts:
     """A column of texts, some of which may be missing.
 
     Attributes
@@ -29,12 +29,12 @@ class Coded:
     words: list[str | None]
 
     @classmethod
-    def of(cls, column: pa.ChunkedArray) -> Coded:
+    def of(cls, column: pa.ChunkedArray) -> CodedTexts:
         """Code a column of Arrow.
 
         Examples
         --------
-        >>> Coded.of(pa.chunked_array([["a", None], ["b", "a"]])).counts()
+        >>> CodedTexts.of(pa.chunked_array([["a", None], ["b", "a"]])).counts()
         Counter({'a': 2, None: 1, 'b': 1})
         """
         coding = Coding()
@@ -43,23 +43,23 @@ class Coded:
         return coding.coded()
 
     @classmethod
-    def from_values(cls, values: Iterable[str | None]) -> Coded:
+    def from_values(cls, values: Iterable[str | None]) -> CodedTexts:
         """Code values as they come."""
         known: dict[str | None, int] = {}
         codes = np.fromiter((known.setdefault(value, len(known)) for value in values), np.int32)
         return cls(codes, [*known])
 
-    def mapped(self, meant: Callable[[str | None], str | None]) -> Coded:
+    def mapped(self, meant: Callable[[str | None], str | None]) -> CodedTexts:
         """Return the column of what each text means, asked once of each that a row has."""
         known: dict[str | None, int] = {}
         numbers = np.zeros(len(self.words), np.int64)
         for code in np.flatnonzero(self._numbers()):
             numbers[code] = known.setdefault(meant(self.words[code]), len(known))
-        return Coded(numbers.astype(np.min_scalar_type(len(known)))[self.codes], [*known])
+        return CodedTexts(numbers.astype(np.min_scalar_type(len(known)))[self.codes], [*known])
 
-    def take(self, rows: NDArray[np.int64]) -> Coded:
+    def take(self, rows: NDArray[np.int64]) -> CodedTexts:
         """Return some of the rows."""
-        return Coded(self.codes[rows], self.words)
+        return CodedTexts(self.codes[rows], self.words)
 
     def counts(self) -> Counter[str | None]:
         """Return how many rows have each text, of those that any has."""
@@ -75,7 +75,7 @@ class Coded:
         found: NDArray[np.bool_] = np.array([one == word for one in self.words], np.bool_)[self.codes]
         return found
 
-    def pairs(self, other: Coded) -> set[tuple[str | None, str | None]]:
+    def pairs(self, other: CodedTexts) -> set[tuple[str | None, str | None]]:
         """Return the different pairs of texts that rows have in this column and another one."""
         both = np.unique(self.codes.astype(np.int64) * len(other.words) + other.codes)
         return {
@@ -104,10 +104,10 @@ class Coding:
         places = pc.fill_null(part.indices, len(part.dictionary)).to_numpy()
         self._parts.append(np.array(numbers, np.min_scalar_type(len(known)))[places])
 
-    def coded(self) -> Coded:
+    def coded(self) -> CodedTexts:
         """Return all rows."""
         codes = np.concatenate(self._parts) if self._parts else np.empty(0, np.uint8)
-        return Coded(codes, [*self._known])
+        return CodedTexts(codes, [*self._known])
 
 
 def numbered(rows: int) -> tuple[NDArray[np.int32], int]:
@@ -147,5 +147,5 @@ def unit_codes(column: pa.ChunkedArray) -> tuple[NDArray[np.int32], int]:
     if bool((hashes[1:] != hashes[:-1]).all()):
         return numbered(len(column))
     del hashes
-    found = Coded.of(column)
+    found = CodedTexts.of(column)
     return found.codes.astype(np.int32, copy=False), len(found.words)

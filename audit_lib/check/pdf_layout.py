@@ -17,8 +17,8 @@ from audit_lib.check.cut_words import whole_words
 from audit_lib.check.grids import Grid, even
 from audit_lib.check.headers import RATES, is_of_rates, meaning_of
 from audit_lib.check.pdf_lines import PlacedWord, TextLine
-from audit_lib.check.pdf_row_labels import CLOSE, Labels, best_labels
-from audit_lib.check.pdf_texts import Column, over_columns, overlap, texts_of
+from audit_lib.check.pdf_row_labels import CLOSE, LabelLines, best_labels
+from audit_lib.check.pdf_texts import ColumnEdges, over_columns, overlap, texts_of
 from audit_lib.check.pdf_turned_tables import turned_tables
 from audit_lib.check.row_labels import category_named
 
@@ -212,13 +212,15 @@ def _grid(lines: Sequence[TextLine], start: int, rows: Sequence[int], end: int, 
     )
 
 
-def _is_complete(heads: Sequence[TextLine], names: Sequence[Column], columns: Sequence[Column]) -> bool:
+def _is_complete(
+    heads: Sequence[TextLine], names: Sequence[ColumnEdges], columns: Sequence[ColumnEdges]
+) -> bool:
     """Whether lines head a table of rates and say of each column of numbers what it holds."""
     meanings = [meaning_of(text) for text in _header(heads, names, columns)]
     return is_of_rates(meanings) and None not in meanings[len(names) :]
 
 
-def _is_over(line: TextLine, columns: Sequence[Column]) -> bool:
+def _is_over(line: TextLine, columns: Sequence[ColumnEdges]) -> bool:
     """Whether a line is one text over several columns, or over the labels."""
     texts = texts_of(line)
     over = sum(overlap(texts[0], column) > 0 for column in columns)
@@ -238,13 +240,13 @@ def _is_label(line: TextLine, left: float, size: float) -> bool:
     return bool(words) and all(word.right <= left for word in words)
 
 
-def _label_columns(lines: Sequence[TextLine], edge: float) -> list[Column]:
+def _label_columns(lines: Sequence[TextLine], edge: float) -> list[ColumnEdges]:
     """Return the columns of words left of the numbers: between two of them is white space beside every line.
 
     A label that goes over the next column leaves none; then two columns are where words begin that were drawn as one.
     """
     words = [word for line in lines for word in line.words if not word.is_number and word.middle < edge]
-    found: list[Column] = []
+    found: list[ColumnEdges] = []
     for word in sorted(words, key=lambda word: word.left):
         if found and word.left - found[-1][1] < _COLUMN_SPACE * word.size:
             found[-1] = (found[-1][0], max(found[-1][1], word.right))
@@ -258,7 +260,7 @@ def _label_columns(lines: Sequence[TextLine], edge: float) -> list[Column]:
     return found or [(0.0, edge)]
 
 
-def _label_texts(lines: Sequence[TextLine], labels: Labels, edges: Sequence[float]) -> list[str]:
+def _label_texts(lines: Sequence[TextLine], labels: LabelLines, edges: Sequence[float]) -> list[str]:
     """Return the words left of the last edge, column by column."""
     return [
         " ".join(_cells([word for i in sorted(parts) for word in lines[i].words], edges)[:-1])
@@ -291,7 +293,9 @@ def _over_groups(heads: Sequence[TextLine], header: Sequence[str], labels: int) 
     return [[""] * labels + [text for text in texts for _ in range(len(meanings) // groups)]]
 
 
-def _header(lines: Sequence[TextLine], names: Sequence[Column], columns: Sequence[Column]) -> list[str]:
+def _header(
+    lines: Sequence[TextLine], names: Sequence[ColumnEdges], columns: Sequence[ColumnEdges]
+) -> list[str]:
     """Put what stands over a table to its columns; a caption in the line over the labels is none of them."""
     cells: list[list[str]] = [[] for _ in (*names, *columns)]
     for line in over_columns(lines, [*names, *columns]):

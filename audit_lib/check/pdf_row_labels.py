@@ -18,7 +18,7 @@ CLOSE: Final = 1.0  # white space between lines of one header, or of one label, 
 _OTHERS: Final = 2  # rows of unknown people and a sum, and one odd label
 _SEXES: Final = ("Male", "Female")
 
-Labels = Mapping[int, Sequence[int]]
+LabelLines = Mapping[int, Sequence[int]]
 """Row -> the lines that its label stands in, itself among them."""
 
 
@@ -26,10 +26,10 @@ def best_labels(
     lines: Sequence[TextLine],
     rows: Sequence[int],
     wrapped: Sequence[int],
-    texts_of: Callable[[Labels], list[str]],
+    texts_of: Callable[[LabelLines], list[str]],
     *,
     continues: bool,
-) -> tuple[Labels, list[int]]:
+) -> tuple[LabelLines, list[int]]:
     """Return the lines of each row's label, and the lines that stand over sections.
 
     Of all ways to give lines to rows, that counts which names most categories, and of those the one that leaves no
@@ -39,8 +39,8 @@ def best_labels(
     if continues:
         ways = (_to_above, _to_nearest, _to_both, _to_below)
 
-    def best(free: Sequence[int], over: Mapping[int, str]) -> Labels:
-        def named(labels: Labels) -> tuple[int, int]:
+    def best(free: Sequence[int], over: Mapping[int, str]) -> LabelLines:
+        def named(labels: LabelLines) -> tuple[int, int]:
             above = [max((i for i in over if i < row), default=None) for row in labels]
             names = ["" if i is None else over[i] for i in above]
             texts = [f"{name} {text}" for name, text in zip(names, texts_of(labels), strict=True)]

@@ -13,7 +13,7 @@ _APART: Final = (
     0.1  # of a word's size: what touches another text and was not drawn with it is of another cell
 )
 
-Column = tuple[float, float]
+ColumnEdges = tuple[float, float]
 """Where a column of a table begins and ends."""
 
 
@@ -39,7 +39,7 @@ def _is_of_text(last: PlacedWord, word: PlacedWord, draws_spaces: bool) -> bool:
     return _APART * word.size <= word.left - last.right < _WORD_SPACE * word.size
 
 
-def over_columns(lines: Sequence[TextLine], columns: Sequence[Column]) -> list[list[tuple[int, str]]]:
+def over_columns(lines: Sequence[TextLine], columns: Sequence[ColumnEdges]) -> list[list[tuple[int, str]]]:
     """Return for each line its texts with the column that each belongs to.
 
     A line with a text for each column is taken in order, where each begins at its column or stands over it. Else each
@@ -95,7 +95,7 @@ def _clusters(texts: Sequence[PlacedWord], columns: int) -> dict[PlacedWord, int
     return None
 
 
-def _is_in_order(texts: Sequence[PlacedWord], columns: Sequence[Column]) -> bool:
+def _is_in_order(texts: Sequence[PlacedWord], columns: Sequence[ColumnEdges]) -> bool:
     """Whether there is a text for each column, and none that stands over another one and not over its own."""
     return len(texts) == len(columns) and all(
         overlap(text, own) > 0
@@ -105,7 +105,7 @@ def _is_in_order(texts: Sequence[PlacedWord], columns: Sequence[Column]) -> bool
     )
 
 
-def _cut_at_columns(text: PlacedWord, columns: Sequence[Column]) -> Iterator[PlacedWord]:
+def _cut_at_columns(text: PlacedWord, columns: Sequence[ColumnEdges]) -> Iterator[PlacedWord]:
     """Yield the parts of a text that stands over several columns; each word belongs to the nearest of them."""
     if sum(overlap(text, column) > 0 for column in columns) < 2:
         yield text
@@ -131,6 +131,6 @@ def _spread(text: PlacedWord) -> Iterator[PlacedWord]:
         at += len(part) + 1
 
 
-def overlap(text: PlacedWord, column: Column) -> float:
+def overlap(text: PlacedWord, column: ColumnEdges) -> float:
     """Return how far a text and a column overlap; the white space between them, negative, where they do not."""
     return min(text.right, column[1]) - max(text.left, column[0])

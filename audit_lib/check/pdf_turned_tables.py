@@ -15,7 +15,7 @@ from audit_lib.check.grids import Grid, even
 from audit_lib.check.headers import Meaning, is_of_rates, meaning_of
 from audit_lib.check.pdf_lines import PlacedWord, TextLine
 from audit_lib.check.pdf_row_labels import CLOSE
-from audit_lib.check.pdf_texts import Column, over_columns, overlap, texts_of
+from audit_lib.check.pdf_texts import ColumnEdges, over_columns, overlap, texts_of
 from audit_lib.check.row_labels import told_apart
 
 _END: Final = 3.0  # white space that ends a table, in heights
@@ -77,7 +77,7 @@ def turned_tables(lines: Sequence[TextLine], unsure: str) -> Iterator[TurnedTabl
         done = end
 
 
-def _in_columns(numbers: Sequence[PlacedWord], columns: Sequence[Column]) -> list[str]:
+def _in_columns(numbers: Sequence[PlacedWord], columns: Sequence[ColumnEdges]) -> list[str]:
     if len(numbers) == len(columns):
         return [number.text for number in numbers]
     cells = [""] * len(columns)
@@ -161,7 +161,7 @@ def _own_numbers(line: TextLine) -> list[PlacedWord]:
 
 
 def _heads(
-    lines: Sequence[TextLine], first: int, columns: Sequence[Column], done: int
+    lines: Sequence[TextLine], first: int, columns: Sequence[ColumnEdges], done: int
 ) -> tuple[int, list[str]] | None:
     """Return where the names of the categories begin above a row, and what stands in the corner and in each column."""
     corner = (min(word.left for word in lines[first].words), columns[0][0])

@@ -102,9 +102,9 @@ class Side:
         return SideSums.of(self.below_mean, self.occurs, self.worth)
 
     @cached_property
-    def standing(self) -> Standing:
+    def standing(self) -> SideRanks:
         """Where ranks stand among the values of this side, which are ranks."""
-        return Standing.among(self.values)
+        return SideRanks.among(self.values)
 
     def sums(self, influence: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the sum of each unit's values of `influence`."""
@@ -112,7 +112,7 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class SideRanks:
     """Where ranks stand among those of a side, by counting.
 
     Parameters
@@ -127,12 +127,12 @@ class Standing:
     own: NDArray[Any]
 
     @classmethod
-    def among(cls, ranks: NDArray[Any]) -> Standing:
+    def among(cls, ranks: NDArray[Any]) -> SideRanks:
         """Count a side of some ranks.
 
         Examples
         --------
-        >>> Standing.among(np.array([0, 2, 2])).below.tolist()
+        >>> SideRanks.among(np.array([0, 2, 2])).below.tolist()
         [0, 1, 1, 3, 3]
         """
         held = np.bincount(ranks)
@@ -153,7 +153,7 @@ class Standing:
 
         Examples
         --------
-        >>> won, lost = Standing.among(np.array([0, 2, 2])).twice_won(np.array([2, 1, 7]))
+        >>> won, lost = SideRanks.among(np.array([0, 2, 2])).twice_won(np.array([2, 1, 7]))
         >>> won.tolist(), lost.tolist()
         ([4, 2, 6], [0, 3, 3])
         """

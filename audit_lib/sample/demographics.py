@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from audit_lib.coded import Coded
+from audit_lib.coded import CodedTexts
 from audit_lib.documents.sample import SampledDemographics
 from audit_lib.errors import ColumnTypeError, DuplicateIdError, MissingColumnError, SpecError
 from audit_lib.policies import policy_of
@@ -35,15 +35,15 @@ class Attributes:
     ----------
     matched : array of bool, optional
         Whether the person is in the demographics; None: everybody is, where the source itself has them.
-    raw, levels : dict of str to Coded
+    raw, levels : dict of str to CodedTexts
         Attribute -> the value as written, and the level of the spec or None.
     origin : dict of str to str
         Path and SHA-256 of the demographics file, where there is one.
     """
 
     matched: NDArray[np.bool_] | None
-    raw: dict[str, Coded]
-    levels: dict[str, Coded]
+    raw: dict[str, CodedTexts]
+    levels: dict[str, CodedTexts]
     origin: dict[str, str]
 
     def account(self, people: NDArray[np.int64], spec: AuditSpec) -> SampledDemographics:
@@ -80,7 +80,7 @@ class Attributes:
 
 
 def _read_as(
-    raw: Mapping[str, Coded], levels: Mapping[str, Coded], spec: AuditSpec
+    raw: Mapping[str, CodedTexts], levels: Mapping[str, CodedTexts], spec: AuditSpec
 ) -> dict[str, dict[str, str]]:
     """Return, by attribute, labels that mean a level, though the spec does not list them -> that level."""
     found: dict[str, dict[str, str]] = {}
@@ -94,7 +94,7 @@ def _read_as(
     return found
 
 
-def attributes(spec: AuditSpec, applications: pa.ChunkedArray, own: Mapping[str, Coded]) -> Attributes:
+def attributes(spec: AuditSpec, applications: pa.ChunkedArray, own: Mapping[str, CodedTexts]) -> Attributes:
     """Return the attributes of the prompts: joined by application id, or the source's `own`.
 
     Nobody is dropped: an applicant who is not in the file, and a value that is no level, is None.
@@ -114,7 +114,7 @@ def attributes(spec: AuditSpec, applications: pa.ChunkedArray, own: Mapping[str,
     if spec.demographics is not None:
         _check(spec)
         values = spec.demographics.values
-        coded = Coded.of(applications)
+        coded = CodedTexts.of(applications)
         people, origin = _read(spec, frozenset(one for one in coded.words if one is not None))
         matched = np.array([one in people for one in coded.words], np.bool_)[coded.codes]
         raw = {

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from audit_lib.canonical import pretty_json
-from audit_lib.coded import Coded, first_rows, numbered, unit_codes
+from audit_lib.coded import CodedTexts, first_rows, numbered, unit_codes
 from audit_lib.documents.sample import Drawn, Occurred, Sample
 from audit_lib.errors import InputError, SpecError
 from audit_lib.records import NO_AND_YES
@@ -60,7 +60,7 @@ def sample(run: Run) -> StageOutput:
     rows, reads, served = read_source(source, run.key.window, once)
     applications, number = unit_codes(rows.column("application_id"))
     accounted = spec.perturb is None
-    labels: dict[str, Coded] = {}
+    labels: dict[str, CodedTexts] = {}
     if accounted:
         own = {axis: rows.labels(axis) for axis in spec.groups.axes}
         people = attributes(spec, rows.column("application_id"), own)
@@ -167,7 +167,7 @@ def _sizes(units: pa.ChunkedArray) -> list[int]:
     return counts
 
 
-def _values(rows: WindowRows, name: str, labels: Mapping[str, Coded]) -> list[str | None]:
+def _values(rows: WindowRows, name: str, labels: Mapping[str, CodedTexts]) -> list[str | None]:
     """Return each row's value in one column: one of ours, or a field of the source."""
     if name == "qualified":
         return [None if value is None else NO_AND_YES[value] for value in rows.column(name).to_pylist()]
@@ -177,15 +177,15 @@ def _values(rows: WindowRows, name: str, labels: Mapping[str, Coded]) -> list[st
     return [None if text is None or text == "" else str(text) for text in rows.field(name)]
 
 
-def _coded(rows: WindowRows, name: str, labels: Mapping[str, Coded]) -> Coded:
+def _coded(rows: WindowRows, name: str, labels: Mapping[str, CodedTexts]) -> CodedTexts:
     """Return each row's stratum by one column."""
     if rows.has_labels(name):
         return labels[name] if name in labels else rows.labels(name)
-    return Coded.from_values(_values(rows, name, labels))
+    return CodedTexts.from_values(_values(rows, name, labels))
 
 
 def _drawn(
-    rows: WindowRows, unit: str, labels: Mapping[str, Coded], spec: AuditSpec
+    rows: WindowRows, unit: str, labels: Mapping[str, CodedTexts], spec: AuditSpec
 ) -> tuple[Draw, NDArray[np.int64] | None]:
     """Return what is drawn, and the places of its rows, ascending; None: all."""
     ids = rows.column(f"{unit}_id")
@@ -212,7 +212,7 @@ def _drawn(
     return drawn, np.flatnonzero(kept[units])
 
 
-def _strata(columns: list[Coded], rows: int) -> tuple[NDArray[np.int64], list[SampleStratum]]:
+def _strata(columns: list[CodedTexts], rows: int) -> tuple[NDArray[np.int64], list[SampleStratum]]:
     """Return of each row the place of its stratum, and the strata."""
     codes, strata = np.zeros(rows, np.int64), [SampleStratum()]
     for column in columns:

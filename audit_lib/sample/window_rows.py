@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from audit_lib.beside import Behind, ahead
-from audit_lib.coded import Coded, Coding
+from audit_lib.coded import CodedTexts, Coding
 from audit_lib.large_file import Content
 from audit_lib.records import ParquetSink
 
@@ -118,7 +118,7 @@ class WindowRows:
         parts = [pa.nulls(part, kind) if isinstance(part, int) else part for part in self._kept[name]]
         return pa.chunked_array(parts, kind)
 
-    def labels(self, name: str) -> Coded:
+    def labels(self, name: str) -> CodedTexts:
         """Return the labels of all rows."""
         self._end_run()
         return self._labels[name].coded()
@@ -155,14 +155,14 @@ class WindowRows:
         places = np.concatenate(repeated)
         return str(ids[int(places.min())]) if len(places) else None
 
-    def sorted_content(self, chosen: NDArray[np.int64] | None, labels: Mapping[str, Coded]) -> Content:
+    def sorted_content(self, chosen: NDArray[np.int64] | None, labels: Mapping[str, CodedTexts]) -> Content:
         """Return ``prompts.parquet``: the chosen rows, sorted by ``prompt_id``.
 
         Parameters
         ----------
         chosen : array of int, optional
             Their places; None: all.
-        labels : mapping of str to Coded
+        labels : mapping of str to CodedTexts
             What columns of labels hold in place of what the source gave, for all rows.
         """
         groups = ahead(self._merged(self._ranks(chosen)))

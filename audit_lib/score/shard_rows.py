@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from audit_lib.coded import Coded
+from audit_lib.coded import CodedTexts
 from audit_lib.large_file import LARGE, Content
 from audit_lib.records import ParquetSink, parquet_source
 from audit_lib.score.packs import Pack, deal, ends_of_packs
@@ -137,7 +137,7 @@ def _in_order(
     if _ascend(requests, strictly=True) and _ascend(
         family
     ):  # as nearly always: a request a row, by their ids
-        coded = Coded.of(section)
+        coded = CodedTexts.of(section)
         names = sorted(word for word in coded.words if word is not None)
         number = {name: place for place, name in enumerate(names)}
         rank = np.array([number[word or ""] for word in coded.words], np.int32)[coded.codes]
@@ -151,7 +151,7 @@ def _in_order(
     )
     asked = asked.sort_by([(name, "ascending") for name in ("section_first", "family_min", "request_id")])
     place = pc.index_in(requests, value_set=asked["request_id"].combine_chunks()).to_numpy()
-    coded = Coded.of(asked["section_first"])  # sorted, so that names are, too
+    coded = CodedTexts.of(asked["section_first"])  # sorted, so that names are, too
     return (
         place.astype(np.int64),
         coded.codes.astype(np.int32),

@@ -13,8 +13,9 @@ from scipy.special import ndtr
 
 from audit_lib.errors import UndefinedMetricError
 from audit_lib.stats.cluster_kinds import ClusterKinds
-from audit_lib.stats.cluster_worth import on_normal_scale, spread_of_kinds
+from audit_lib.stats.cluster_worth import spread_of_kinds
 from audit_lib.stats.equal_rates import largest_of_pairs, signed_roots
+from audit_lib.stats.normal_scale import on_normal_scale
 
 Floats = NDArray[np.float64]
 

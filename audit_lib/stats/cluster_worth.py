@@ -12,7 +12,6 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from audit_lib.errors import UndefinedMetricError
 from audit_lib.stats.cluster_kinds import ClusterKinds
@@ -22,9 +21,7 @@ __all__ = [
     "ClusterWorth",
     "cluster_spread",
     "degrees_of_squares",
-    "from_normal_scale",
     "leverage_factors",
-    "on_normal_scale",
     "require_worth",
     "spread_of_kinds",
     "variance_of_one",
@@ -344,8 +341,8 @@ def spread_of_kinds(kinds: ClusterKinds, rate: float | None = None) -> ClusterSp
 
     Examples
     --------
-    >>> spread_of_kinds(ClusterKinds.of(np.repeat([1.0, 0.0], [4, 96]), np.ones(100))).df.round(1)
-    np.float64(99.0)
+    >>> round(spread_of_kinds(ClusterKinds.of(np.repeat([1.0, 0.0], [4, 96]), np.ones(100))).df, 1)
+    99.0
     """
     n, count = kinds.all_people, kinds.occupied
     shares = kinds.people / n
@@ -366,44 +363,6 @@ def _decided_as_one(selected: Floats, people: Floats) -> bool:
     there = people > 0
     sizes = people[there]
     return bool(np.ptp(sizes) == 0 and ((selected[there] == 0) | (selected[there] == sizes)).all())
-
-
-def on_normal_scale(statistic: Floats, df: Floats) -> Floats:
-    """Return the normal deviates with the upper tails that statistics have by Student's law.
-
-    Parameters
-    ----------
-    statistic : ndarray of float
-        At least 0.
-    df : ndarray of float
-        Degrees of freedom of each; may be infinite.
-
-    Examples
-    --------
-    >>> on_normal_scale(np.array([4.303, 1.96]), np.array([2.0, np.inf])).round(2).tolist()
-    [1.96, 1.96]
-    """
-    finite = np.isfinite(df)
-    tail = np.maximum(stdtr(np.where(finite, df, 1.0), -statistic), 1e-300)
-    return np.asarray(np.where(finite, -ndtri(tail), statistic), dtype=np.float64)
-
-
-def from_normal_scale(deviate: float, df: float) -> float:
-    """Undo :func:`on_normal_scale`: what a critical value on the normal scale is for Student's law.
-
-    Parameters
-    ----------
-    deviate : float
-        On the normal scale.
-    df : float
-        Degrees of freedom; may be infinite.
-
-    Examples
-    --------
-    >>> round(from_normal_scale(1.959964, 2.0), 3), from_normal_scale(2.5, np.inf)
-    (4.303, 2.5)
-    """
-    return float(-stdtrit(df, ndtr(-deviate))) if math.isfinite(df) else deviate
 
 
 def _sum(values: Floats) -> float:

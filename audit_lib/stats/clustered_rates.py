@@ -19,11 +19,12 @@ from audit_lib.errors import InputError, UndefinedMetricError
 from audit_lib.results import Interval, TestResult, Undefined
 from audit_lib.stats._checks import z_quantile
 from audit_lib.stats.cluster_kinds import ClusterKinds
-from audit_lib.stats.cluster_worth import ClusterSpread, from_normal_scale, spread_of_kinds
+from audit_lib.stats.cluster_worth import ClusterSpread, spread_of_kinds
 from audit_lib.stats.clusters import t_test
 from audit_lib.stats.effective_wilson import effective_wilson
 from audit_lib.stats.intervals import clopper_pearson
 from audit_lib.stats.koopman import koopman_limits
+from audit_lib.stats.normal_scale import from_normal_scale
 from audit_lib.stats.ratios import AllRatios, ratios_to_highest
 from audit_lib.stats.simultaneous import DRAWS, PairInterval, max_t_quantile
 

@@ -7,8 +7,8 @@ import math
 from audit_lib.errors import UndefinedMetricError
 from audit_lib.results import Interval
 from audit_lib.stats._checks import z_quantile
-from audit_lib.stats.cluster_worth import from_normal_scale
 from audit_lib.stats.intervals import clopper_pearson
+from audit_lib.stats.normal_scale import from_normal_scale
 
 __all__ = ["effective_wilson", "flat_limit"]
 

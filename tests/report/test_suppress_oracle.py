@@ -23,9 +23,9 @@ from audit_lib.documents.metrics import Metrics
 from audit_lib.documents.rate_tables import RateRow, RateTable
 from audit_lib.policies import Policy, load_policy
 from audit_lib.report.suppress import hidden_cells, redacted
+from audit_lib.report.suppress.bounded_sums import matrix_of
 from audit_lib.report.suppress.cells import items
 from audit_lib.report.suppress.feasible import RangeNeeded, Reader
-from audit_lib.report.suppress.lines import matrix_of
 from audit_lib.report.suppress.sheets import sheets_of
 from audit_lib.report.suppress.solutions import Solutions
 from audit_lib.report.suppress.system import System, Target

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from audit_lib.documents.metrics import SameStratum
 from audit_lib.progress import Progress, ignore
+from audit_lib.report.suppress.bounded_sums import matrix_of
 from audit_lib.report.suppress.cells import Items, StratumCell, items
-from audit_lib.report.suppress.lines import matrix_of
 from audit_lib.report.suppress.sheets import Sheet
 from audit_lib.report.suppress.solutions import NearStrata, Part, Solutions
 from audit_lib.report.suppress.system import System, Target

@@ -11,8 +11,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from audit_lib.report.suppress.bounded_sums import BoundedSum, BoundedSums, Terms
 from audit_lib.report.suppress.cells import Items, StratumCell
-from audit_lib.report.suppress.lines import Line, Lines, Terms
 from audit_lib.report.suppress.sheets import Series, Sheet
 
 SeriesLevels = tuple[str | None, ...]
@@ -40,7 +40,7 @@ class Target:
 
 
 class System:
-    """Variables: people by series, stratum, profile and state. Lines: all that is printed, and what is true."""
+    """Variables: people by series, stratum, profile and state. Sums: all that is printed, and what is true."""
 
     def __init__(self, sheets: Sequence[Sheet], same: Mapping[Items, Items]) -> None:
         self.sheets, self.same = sheets, same
@@ -75,11 +75,11 @@ class System:
         }
         self._offsets: dict[tuple[Series, Items, int | None], list[int]] = {}
         self._sheets = {(sheet.series, sheet.stratum, sheet.attributes): sheet for sheet in sheets}
-        self._written: dict[tuple[int, frozenset[Items]], Lines] = {}
+        self._written: dict[tuple[int, frozenset[Items]], BoundedSums] = {}
         always = [line for series in self.levels for line in self._strata(series)]
-        self._always = Lines.of([*always, *self._series()])
+        self._always = BoundedSums.of([*always, *self._series()])
 
-    def printed(self, hidden: frozenset[StratumCell]) -> Lines:
+    def printed(self, hidden: frozenset[StratumCell]) -> BoundedSums:
         """Return all that is known where some cells are hidden."""
         families: dict[tuple[Items, tuple[str, ...]], set[Items]] = {}
         for stratum, levels in hidden:
@@ -89,9 +89,9 @@ class System:
             gone = frozenset(families.get((sheet.stratum, sheet.attributes), ()))
             key = number, gone
             if key not in self._written:
-                self._written[key] = Lines.of(list(self._sheet(sheet, gone)))
+                self._written[key] = BoundedSums.of(list(self._sheet(sheet, gone)))
             found.append(self._written[key])
-        return Lines.joined([*found, self._always])
+        return BoundedSums.joined([*found, self._always])
 
     def truth(self) -> NDArray[np.int64]:
         """Return the true counts, as far as the sheets say; nobody is of unknown category."""
@@ -106,7 +106,7 @@ class System:
 
     # What is printed
 
-    def _sheet(self, sheet: Sheet, hidden: frozenset[Items]) -> Iterator[Line]:
+    def _sheet(self, sheet: Sheet, hidden: frozenset[Items]) -> Iterator[BoundedSum]:
         shown = [levels for levels in sheet.rows if levels not in hidden]
         gone = [levels for levels in sheet.rows if levels in hidden]
         states = range(self.states[sheet.series])
@@ -125,7 +125,7 @@ class System:
         elif sheet.comparator is not None:
             yield from self._comparator(sheet, sheet.comparator, gone)
 
-    def _unlisted(self, sheet: Sheet, hidden: frozenset[Items]) -> Iterator[Line]:
+    def _unlisted(self, sheet: Sheet, hidden: frozenset[Items]) -> Iterator[BoundedSum]:
         """People of unknown category; nobody is in a category that has no row and is not hidden."""
         names = self.attributes[sheet.series]
         unknown, nobody = [], []
@@ -140,7 +140,7 @@ class System:
         for profiles, count in ((unknown, sheet.unknown), (nobody, 0)):
             yield _equal([t for p in profiles for t in self._of_profile(place, p, None)], count)
 
-    def _comparator(self, sheet: Sheet, top: Items, gone: list[Items]) -> Iterator[Line]:
+    def _comparator(self, sheet: Sheet, top: Items, gone: list[Items]) -> Iterator[BoundedSum]:
         """Nobody compared has a higher rate than the comparator, and no row before it has the same."""
         order = list(sheet.rows)
         best, n = sheet.rows[top][0], sum(sheet.rows[top])
@@ -157,7 +157,7 @@ class System:
             terms += [(v, b) for v, _ in self._terms(sheet, levels, 1)]
             yield terms, -np.inf, most
 
-    def _hidden_comparator(self, sheet: Sheet, top: Items, shown: list[Items]) -> Iterator[Line]:
+    def _hidden_comparator(self, sheet: Sheet, top: Items, shown: list[Items]) -> Iterator[BoundedSum]:
         """The comparator has at least the highest rate that is shown, and a higher one than rows before it.
 
         Another hidden row could be the highest too; keeping this one is simpler, and leaves less open.
@@ -182,7 +182,7 @@ class System:
                 terms += [(v, -s) for v, _ in self._terms(sheet, top, 1)]
                 yield terms, int(strict), np.inf
 
-    def _strata(self, series: Series) -> Iterator[Line]:
+    def _strata(self, series: Series) -> Iterator[BoundedSum]:
         """The parts of a split add up to the whole, as far as they do."""
         by_columns: dict[frozenset[str], dict[Items, Items]] = {}
         own = [sheet.stratum for sheet in self.sheets if sheet.series == series]
@@ -198,7 +198,7 @@ class System:
                 if canonical not in parts:
                     yield from self._adds_up(series, canonical, parts)
 
-    def _adds_up(self, series: Series, whole: Items, parts: list[Items]) -> Iterator[Line]:
+    def _adds_up(self, series: Series, whole: Items, parts: list[Items]) -> Iterator[BoundedSum]:
         states: list[int | None] = [*range(self.states[series]), None]
         for state in (state for state in states if self._true_sums(series, whole, parts, state)):
             for profile in self.profiles[series]:
@@ -219,7 +219,7 @@ class System:
                     sums[levels] = sums.get(levels, 0) + sign * value
         return not any(sums.values())
 
-    def _series(self) -> Iterator[Line]:
+    def _series(self) -> Iterator[BoundedSum]:
         """Two kinds of table are of the same people, if they are; a person has one class of the tool at most."""
         tables = [series for series, states in self.states.items() if states == 2]
         for one, other in itertools.combinations(tables, 2):
@@ -232,7 +232,7 @@ class System:
 
     def _compare(
         self, left: Mapping[Series, int | None], right: Mapping[Series, int | None]
-    ) -> Iterator[Line]:
+    ) -> Iterator[BoundedSum]:
         """Left and right are equal, or the one is no more than the other, in every cell: then in every profile."""
 
         def true(side: Mapping[Series, int | None]) -> dict[StratumCell, int]:
@@ -301,5 +301,5 @@ class System:
         return {stratum: np.concatenate(spans) for stratum, spans in found.items()}
 
 
-def _equal(terms: Terms, value: int) -> Line:
+def _equal(terms: Terms, value: int) -> BoundedSum:
     return terms, value, value

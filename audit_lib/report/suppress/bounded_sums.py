@@ -1,4 +1,4 @@
-"""Lines: sums of whole numbers that lie between two bounds."""
+"""Sums of whole numbers that lie between two bounds."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 Terms = list[tuple[int, int]]
 """Variable and coefficient."""
-Line = tuple[Terms, float, float]
+BoundedSum = tuple[Terms, float, float]
 """What is added up, the least and the most it is."""
 
 
 @dataclass(frozen=True, slots=True)
-class Lines:
+class BoundedSums:
     """Many lines: a row of `entries` is line, variable and coefficient."""
 
     entries: NDArray[np.int64]
@@ -24,14 +24,14 @@ class Lines:
     high: NDArray[np.float64]
 
     @classmethod
-    def of(cls, lines: Sequence[Line]) -> Lines:
+    def of(cls, lines: Sequence[BoundedSum]) -> BoundedSums:
         """Return lines, without those that add up nothing."""
         some = [line for line in lines if line[0]]
         low, high = (np.array([line[end] for line in some], dtype=np.float64) for end in (1, 2))
         return cls(_entries(line[0] for line in some), low, high)
 
     @classmethod
-    def joined(cls, several: Sequence[Lines]) -> Lines:
+    def joined(cls, several: Sequence[BoundedSums]) -> BoundedSums:
         """Return the lines of all."""
         firsts = np.cumsum([0, *(len(one.low) for one in several)])
         entries = np.concatenate([one.entries for one in several])
