@@ -17,22 +17,22 @@ BoundedSum = tuple[Terms, float, float]
 
 @dataclass(frozen=True, slots=True)
 class BoundedSums:
-    """Many lines: a row of `entries` is line, variable and coefficient."""
+    """Many sums: a row of `entries` is sum, variable and coefficient."""
 
     entries: NDArray[np.int64]
     low: NDArray[np.float64]
     high: NDArray[np.float64]
 
     @classmethod
-    def of(cls, lines: Sequence[BoundedSum]) -> BoundedSums:
-        """Return lines, without those that add up nothing."""
-        some = [line for line in lines if line[0]]
-        low, high = (np.array([line[end] for line in some], dtype=np.float64) for end in (1, 2))
-        return cls(_entries(line[0] for line in some), low, high)
+    def of(cls, sums: Sequence[BoundedSum]) -> BoundedSums:
+        """Return sums, without those of nothing."""
+        some = [one for one in sums if one[0]]
+        low, high = (np.array([one[end] for one in some], dtype=np.float64) for end in (1, 2))
+        return cls(_entries(one[0] for one in some), low, high)
 
     @classmethod
     def joined(cls, several: Sequence[BoundedSums]) -> BoundedSums:
-        """Return the lines of all."""
+        """Return the sums of all."""
         firsts = np.cumsum([0, *(len(one.low) for one in several)])
         entries = np.concatenate([one.entries for one in several])
         entries[:, 0] += np.repeat(firsts[:-1], [len(one.entries) for one in several])
