@@ -234,19 +234,13 @@ def chromium(page: Page, path: Path) -> None:
 
 def office(sources: list[Path], target: Path, via: str) -> None:
     """PDFs of Word documents by LibreOffice, by way of its own format where `via` is odt; the documents go."""
+    given = [source.with_suffix(f".{via}") for source in sources]
+    steps = [("odt", sources), ("pdf", given)] if via == "odt" else [("pdf", given)]
     with tempfile.TemporaryDirectory() as folder:
-        command = [
-            "soffice",
-            f"-env:UserInstallation=file://{folder}/profile",
-            "--headless",
-            "--outdir",
-            str(target),
-        ]
-        limit = 60 + 20 * len(sources)
-        if via == "odt":
-            run([*command, "--convert-to", "odt", *map(str, sources)], Path(folder), limit)
-        given = [source.with_suffix(f".{via}") for source in sources]
-        run([*command, "--convert-to", "pdf", *map(str, given)], Path(folder), limit)
+        for form, paths in steps:
+            profile = f"-env:UserInstallation=file://{folder}/profile"
+            command = ["soffice", profile, "--headless", "--convert-to", form, "--outdir", str(target)]
+            run([*command, *map(str, paths)], Path(folder), 60 + 20 * len(paths))
     for path in {*sources, *given}:
         path.unlink()
 
