@@ -56,7 +56,7 @@ HEADERS = (
         "Passed",
         "Pass rate (selection rate)",
         "Above sample median",
-        "% above median (scoring rate)",
+        "Above-median share (scoring rate)",
         "Impact ratio vs. highest rate",
     ),
     (
