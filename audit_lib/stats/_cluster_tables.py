@@ -27,25 +27,48 @@ _CHUNK: Final = 1_000_000
 """Rows of permuted tables at a time."""
 
 
-def evidence_on_normal_scale(evidence: Floats, categories: Sequence[ClusterKinds]) -> Floats:
-    """Put evidence of pairs on the normal scale, by Student's law with what the clusters of the two are worth.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScaleOfPairs:
+    """What evidence of pairs of categories is worth, by what the clusters of the two are worth.
 
-    Clusters that are worth too few are evidence of nothing.
+    Parameters
+    ----------
+    df : ndarray of float, shape (k, k)
+        Degrees of freedom of each pair; may be infinite.
+    told : ndarray of float, shape (k, k)
+        By what its evidence is multiplied: 0 where the clusters are worth too few to be evidence of anything.
     """
-    df, told = np.full(len(categories), np.inf), np.ones(len(categories))
-    for j, kinds in enumerate(categories):
-        n, x, units = kinds.all_people, kinds.all_selected, kinds.occupied
-        if 0 < x < n and units > 1:
-            plain = kinds.total(np.square((kinds.selected - x / n * kinds.people) / n)) * units / (units - 1)
-            try:
-                spread = spread_of_kinds(kinds)
-                df[j] = spread.df
-                told[j] = math.sqrt(plain / spread.variance) if spread.variance > 0.0 else 1.0
-            except UndefinedMetricError:
-                told[j] = 0.0
-    fewest = np.minimum(df[:, None], df[None, :])
-    own = evidence * np.minimum(told[:, None], told[None, :])
-    return on_normal_scale(own, fewest).clip(min=0.0)
+
+    df: Floats
+    told: Floats
+
+    @classmethod
+    def of(cls, categories: Sequence[ClusterKinds]) -> ScaleOfPairs:
+        """Measure the clusters of each category."""
+        df, told = np.full(len(categories), np.inf), np.ones(len(categories))
+        for j, kinds in enumerate(categories):
+            n, x, units = kinds.all_people, kinds.all_selected, kinds.occupied
+            if 0 < x < n and units > 1:
+                plain = (
+                    kinds.total(np.square((kinds.selected - x / n * kinds.people) / n)) * units / (units - 1)
+                )
+                try:
+                    spread = spread_of_kinds(kinds)
+                    df[j] = spread.df
+                    told[j] = math.sqrt(plain / spread.variance) if spread.variance > 0.0 else 1.0
+                except UndefinedMetricError:
+                    told[j] = 0.0
+        return cls(df=np.minimum(df[:, None], df[None, :]), told=np.minimum(told[:, None], told[None, :]))
+
+    def normal(self, evidence: Floats) -> Floats:
+        """Put evidence of the pairs, shape (k, k), on the normal scale by Student's law."""
+        return on_normal_scale(evidence * self.told, self.df).clip(min=0.0)
+
+    def normal_against(self, place: int, evidence: Floats) -> Floats:
+        """Put each evidence, shape (n,), of a category against all others on it, shape (n, k - 1)."""
+        others = np.arange(len(self.df)) != place
+        own = evidence[:, None] * self.told[place, others]
+        return on_normal_scale(own, np.broadcast_to(self.df[place, others], own.shape)).clip(min=0.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from audit_lib.errors import UndefinedMetricError
 from audit_lib.stats._cluster_tables import (
     MOST_ROWS,
+    ScaleOfPairs,
     TableSums,
-    evidence_on_normal_scale,
     permuted_largest,
     tail_of_pairs,
 )
@@ -82,7 +82,7 @@ def clustered_equal_rates(
     few, alike = int(sizes.sum()) <= MOST_ROWS, bool(np.ptp(sizes) == 0)
     whole = TableSums.of_counts(rates.won, rates.people)
     raw = whole.evidence()[0].clip(min=0.0)
-    scaled = evidence_on_normal_scale(raw, [rates.kinds(i) for i in range(len(rates.totals))])
+    scaled = ScaleOfPairs.of([rates.kinds(i) for i in range(len(rates.totals))]).normal(raw)
 
     def law(places: Sequence[int], own: Floats) -> Floats:
         part, found, to = whole.take(places), np.zeros(len(places)), np.ix_(places, places)

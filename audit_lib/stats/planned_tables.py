@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from audit_lib.stats._cluster_tables import (
     MOST_ROWS,
+    ScaleOfPairs,
     TableSums,
-    evidence_on_normal_scale,
     permuted_largest,
     tail_of_pairs,
 )
@@ -222,12 +222,8 @@ class LawOfTables:
         self._permuted = permuted_largest(selected, people, permutations, rng) if few else None
         logs = TableSums.of(selected[None], people).logs()
         self._normal = None if few and alike else largest_differences(logs, draws, seed)
-        others = np.arange(self._k) != place
         kinds = [ClusterKinds.of(*of_category) for of_category in zip(selected, people, strict=True)]
-        self._scaled = [
-            np.median(evidence_on_normal_scale(np.full((self._k, self._k), raw), kinds)[place, others])
-            for raw in _EVIDENCE
-        ]
+        self._scaled = np.median(ScaleOfPairs.of(kinds).normal_against(place, _EVIDENCE), axis=1)
 
     def p_values(self, evidence: Floats) -> Floats:
         """Return the p-value of each evidence against the category, in the first step of the table's test."""
