@@ -13,6 +13,8 @@ from typing import BinaryIO, Final
 import pyarrow.parquet as pq
 
 from audit_lib.errors import EvidenceError
+from audit_lib.parquet_footer import require_columns
+from audit_lib.thrift_compact import CompactReader
 
 _HEADER: Final = (1 << 8, 1 << 16, 1 << 24)
 """Bytes in which a page's header lies: few, unless it holds the smallest and the largest of long values."""
@@ -90,8 +92,9 @@ def unpacked_columns(stream: BinaryIO, metadata: pq.FileMetaData) -> Iterator[Un
     Raises
     ------
     EvidenceError
-        If there is no page where one should be.
+        If there is no page where one should be, or if the footer would end Arrow and this process with it.
     """
+    require_columns(stream, metadata)
     for group in range(metadata.num_row_groups):
         row_group = metadata.row_group(group)
         for column in range(row_group.num_columns):
@@ -134,7 +137,7 @@ def _header(stream: BinaryIO, at: int) -> tuple[Mapping[int, object], int]:
     """Return a page's header and its length."""
     for most in _HEADER:
         stream.seek(at)
-        read = _Compact(stream.read(most))
+        read = CompactReader(stream.read(most))
         try:
             return read.structure(), read.at
         except EvidenceError:
@@ -148,65 +151,3 @@ def _count(said: Mapping[int, object], field: int) -> int:
     if not isinstance(count, int) or count < 0:
         raise EvidenceError("a page does not say how large it is")
     return count
-
-
-class _Compact:
-    """A structure in Thrift's compact protocol, of which only numbers and structures are kept."""
-
-    def __init__(self, content: bytes) -> None:
-        self._content, self.at = content, 0
-
-    def structure(self, depth: int = 0) -> dict[int, object]:
-        """Return field -> value."""
-        if depth > 8:
-            raise EvidenceError("a page's header is nested too deeply")
-        found: dict[int, object] = {}
-        field = 0
-        while (mark := self._byte()) != 0:
-            kind, step = mark & 15, mark >> 4
-            field = field + step if step else self._zigzag()
-            found[field] = self._value(kind, depth)
-        return found
-
-    def _value(self, kind: int, depth: int) -> object:
-        if kind in (1, 2):  # true and false are the kind itself
-            return None
-        if kind == 3:
-            return self._byte()
-        if kind in (4, 5, 6):
-            return self._zigzag()
-        if kind == 7:
-            self._skip(8)
-        elif kind == 8:
-            self._skip(self._varint())
-        elif kind == 12:
-            return self.structure(depth + 1)
-        else:
-            raise EvidenceError("a page's header holds what no page has")
-        return None
-
-    def _byte(self) -> int:
-        if self.at >= len(self._content):
-            raise EvidenceError("a page's header has no end")
-        self.at += 1
-        return self._content[self.at - 1]
-
-    def _skip(self, count: int) -> None:
-        self.at += count
-        if self.at > len(self._content):
-            raise EvidenceError("a page's header has no end")
-
-    def _varint(self) -> int:
-        found = shift = 0
-        while True:
-            byte = self._byte()
-            found |= (byte & 127) << shift
-            if byte < 128:
-                return found
-            shift += 7
-            if shift > 63:
-                raise EvidenceError("a page's header holds a number without an end")
-
-    def _zigzag(self) -> int:
-        number = self._varint()
-        return (number >> 1) ^ -(number & 1)

@@ -16,9 +16,11 @@ from hypothesis import strategies as st
 from audit_lib.archive.table_bounds import why_not_read
 from audit_lib.archive.verify import verify
 from audit_lib.cli.main import main
+from audit_lib.errors import EvidenceError
 from audit_lib.parquet_pages import unpacked_columns
 from audit_lib.privacy.applicant_keys import KEY, KEYS, make_key_of_keys
 from audit_lib.privacy.vault import parts_of
+from audit_lib.thrift_compact import CompactReader
 from tests.archive.cases import applicants, do, new_run, reseal
 
 MIB = 1 << 20
@@ -124,6 +126,24 @@ def test_a_footer_that_lies_is_not_believed() -> None:
     forged = bytes(content).replace(varint(size), bytes([0x80] * len(small)) + b"\x00")
     assert pq.ParquetFile(io.BytesIO(forged)).metadata.row_group(0).column(0).total_uncompressed_size == 0
     assert "unpacks to more than" in why_not_read(forged, 128 * MIB)
+
+
+def test_a_footer_that_would_end_the_process_is_refused() -> None:
+    """A column is said to have all values, and its count of those that it lacks is left: Arrow aborts at that."""
+    content = written(pa.table({"x": ["a", None] * 50}))
+    optional = b"\x25\x02\x18\x01x"
+    assert content.count(optional) == 1
+    assert "counts other levels than it has" in why_not_read(
+        content.replace(optional, b"\x25\x00\x18\x01x"), 1 << 30
+    )
+
+
+@pytest.mark.parametrize(
+    "said", [b"\x15\x02\x05\x02\x04\x00", b"\x15", b"\x1d\x00", b"\x19\xf5\xff\xff\xff\xff\x7f\x00"]
+)
+def test_a_structure_that_says_a_thing_twice_or_has_no_end_is_refused(said: bytes) -> None:
+    with pytest.raises(EvidenceError):
+        CompactReader(said, lists=True).structure()
 
 
 @given(st.data())
