@@ -55,7 +55,7 @@ def test_a_file_goes_with_what_holds_it() -> None:
 
 @pytest.fixture
 def all_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(records, "Sink", lambda: Sink(0))
+    monkeypatch.setattr(records, "Sink", lambda *_: Sink(0))
     monkeypatch.setattr(run, "LARGE", 0)
 
 

@@ -45,9 +45,9 @@ def test_verify_validate_and_publish_tell(monkeypatch: pytest.MonkeyPatch, tmp_p
     run = replace(do(new_run(tmp_path, str(tmp_path / "store")), until="scores"), notify=told.append)
     for stage in ("validation", "metrics", "report", "evidence"):
         run_stage(run, stage)
-    rows = [line for line in told if line.startswith("validation: rows checked: ")]
-    done, _, total = rows[-1].removeprefix("validation: rows checked: ").partition(" of ")
-    assert len(rows) == 3 and done == total
+    rows = [line for line in told if line.startswith("validation: scores checked: ")]
+    done, _, total = rows[-1].removeprefix("validation: scores checked: ").partition(" of ")
+    assert done == total and any(line.startswith("validation: prompts checked: ") for line in told)
     told.clear()
     verify(run.uri, recompute={}, notify=told.append)
     assert any("files hashed: 1 of " in line for line in told)

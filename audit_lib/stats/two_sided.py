@@ -227,10 +227,9 @@ def require_two(n_group: int, n_reference: int) -> None:
     --------
     >>> require_two(2, 5)
     """
-    if min(n_group, n_reference) < 2:
-        raise UndefinedMetricError(
-            f"{n_group} and {n_reference} independent units: each side needs at least two"
-        )
+    n_a, n_b = n_group, n_reference
+    if min(n_a, n_b) < 2:
+        raise UndefinedMetricError(f"{n_a} and {n_b} independent units: each side needs at least two")
 
 
 def _variance(

@@ -48,15 +48,15 @@ def test_each_law_has_its_own_page_of_the_same_scores(sealed: Run) -> None:
     for name, artefacts in made.items():
         page, document = artefacts["report.html"].decode(), json.loads(artefacts["report.json"])
         assert document["policy"]["name"] == name and document["status"] == "not signed"
-        assert document["planned_under"] == {"name": "us_ugesp", "version": "1.3.0"}
+        assert document["planned_under"] == {"name": "us_ugesp", "version": "1.4.0"}
         for table in ("tables.csv", "estimates.csv", "answers.csv"):
             rows = list(csv.DictReader(io.StringIO(artefacts[table].decode())))
             packs = {(row["policy"].split()[0], row["planned_under"]) for row in rows}
-            assert packs == {(name, "us_ugesp 1.3.0")}, table
+            assert packs == {(name, "us_ugesp 1.4.0")}, table
         assert document["inputs"]["evidence/manifest.json"] == manifest
         assert not [path for path in document["inputs"] if path.startswith("metrics/")]
         assert document["spec_digest"] == sealed.key.spec_digest
-        assert "Another law than the one that was planned" in page and "us_ugesp 1.3.0" in page
+        assert "Another law than the one that was planned" in page and "us_ugesp 1.4.0" in page
         assert f"--policy {name}" in page and manifest in page
         assert "when this audit was planned there was no earlier one" not in page.lower()
     own = sealed.stage("report")

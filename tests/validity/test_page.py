@@ -37,4 +37,4 @@ def test_more_models_than_colours_are_told_apart_by_group() -> None:
     page = validity_files(study_of(made), made)["validity.html"].decode()
     start = page.index("<title>RABBI against the measured gap</title>")
     svg = page[start : page.index("</svg>", start)]
-    assert ">Asian women</text>" in svg and ">m9</text>" not in svg
+    assert ">Asian women</tspan></text>" in svg and ">m9</tspan>" not in svg
