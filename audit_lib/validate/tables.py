@@ -6,13 +6,11 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from audit_lib.errors import EvidenceError
-from audit_lib.known_ids import KnownIds
 from audit_lib.records import as_frame, emptied_batches, read_parquet
 from audit_lib.run import Run
+from audit_lib.shard_scores import ShardScores
 from audit_lib.validate.named_suites import KEY, names, read_suite
 
 if TYPE_CHECKING:
@@ -88,7 +86,7 @@ def scores(run: Run, ids: pa.Array, only: Sequence[str] | None = None) -> Iterat
 
     files = [_file(run, f"scores/{shard}", "scores") for shard in shards(run)]
     rows = max(1024, min(1 << 14, _OF_SHARDS // len(files)))
-    readers = [_Shard(file, rows, only) for file in files]
+    readers = [_shard(file, rows, only) for file in files]
     ends = [*(ids[end].as_py() for end in range(ROWS - 1, len(ids), ROWS)), None]
     given = False
     for end in ends:
@@ -98,38 +96,12 @@ def scores(run: Run, ids: pa.Array, only: Sequence[str] | None = None) -> Iterat
             yield found.unify_dictionaries().sort_by(_ORDER)
 
 
-class _Shard:
-    """The scores of a shard, read on as they are asked for."""
-
-    def __init__(self, file: pq.ParquetFile, rows: int, only: Sequence[str] | None) -> None:
-        there = file.schema_arrow
-        read = [one for one in there.names if one not in _UNREAD["scores"]] if only is None else only
-        self.empty = pa.schema([there.field(one) for one in read]).empty_table()
-        self._batches = emptied_batches(file, read, _TEXTS["scores"], rows)
-        self._held, self._last = self.empty, ""
-
-    def until(self, end: str | None) -> Iterator[pa.Table]:
-        """Yield the rows up to the variant `end`, or all that are left."""
-        while True:
-            if not len(self._held):
-                batch = next(self._batches, None)
-                if batch is None:
-                    return
-                self._held = self._in_order(pa.Table.from_batches([batch]))
-            ids = self._held["variant_id"]
-            count = len(ids) if end is None else pc.sum(pc.less_equal(ids, end)).as_py() or 0
-            if count:
-                yield self._held.slice(0, count)
-            self._held = self._held.slice(count)
-            if len(self._held):
-                return
-
-    def _in_order(self, table: pa.Table) -> pa.Table:
-        known = KnownIds(table["variant_id"])
-        if not known.come_sorted or known.ids[0].as_py() < self._last:
-            raise EvidenceError("scores: the rows of a shard are not in the order of their variants")
-        self._last = known.ids[-1].as_py()
-        return table
+def _shard(file: pq.ParquetFile, rows: int, only: Sequence[str] | None) -> ShardScores:
+    there = file.schema_arrow
+    read = [one for one in there.names if one not in _UNREAD["scores"]] if only is None else only
+    batches = emptied_batches(file, read, _TEXTS["scores"], rows)
+    empty = pa.schema([there.field(one) for one in read]).empty_table()
+    return ShardScores(empty, (pa.Table.from_batches([batch]) for batch in batches))
 
 
 def whole(run: Run, name: str, reference: str) -> pd.DataFrame:

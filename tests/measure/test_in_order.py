@@ -12,12 +12,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from audit_lib import shard_scores
 from audit_lib.documents.statuses import STATUSES
 from audit_lib.errors import EvidenceError
 from audit_lib.measure.rows import in_order
 from audit_lib.measure.rows.answers import SCORE_COLUMNS, Answers
-from audit_lib.measure.rows.in_order import ShardScores, SortedIds, UnsortedError
+from audit_lib.measure.rows.in_order import SortedIds, UnsortedError
 from audit_lib.records import parquet_source, write_table
+from audit_lib.shard_scores import ShardScores
 
 TYPES = {
     "variant_id": pa.string(), "repeat": pa.int32(), "model": pa.string(), "label_mass": pa.float64(),
@@ -32,7 +34,7 @@ LABELS = ("model", "status")
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(in_order, "BLOCK", 4)
-    monkeypatch.setattr(in_order, "_BATCH", 3)
+    monkeypatch.setattr(shard_scores, "_BATCH", 3)
 
 
 def table(rows: list[dict[str, Any]]) -> pa.Table:

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from scipy import stats
 
-from audit_lib import pipeline
+from audit_lib import pipeline, shard_scores
 from audit_lib.measure import scores_csv
 from audit_lib.measure.rows import in_order
 from audit_lib.measure.stage import measure, scored_shards
@@ -196,7 +196,7 @@ def test_any_cut_into_shards_gives_the_same_bytes(tmp_path: Path, monkeypatch: p
     assert outputs[0] == outputs[1] == outputs[2]
     # Nor does it matter how many rows are looked at together, or in which order the variants stand.
     monkeypatch.setattr(in_order, "BLOCK", 37)
-    monkeypatch.setattr(in_order, "_BATCH", 11)
+    monkeypatch.setattr(shard_scores, "_BATCH", 11)
     monkeypatch.setattr(scores_csv, "_LINES", 29)
     assert measure(run).artefacts == outputs[0]
     assert measure(turned(run, tmp_path / "turned")).artefacts == outputs[0]

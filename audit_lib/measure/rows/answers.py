@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from audit_lib.documents.statuses import ANSWERED, STATUSES
 from audit_lib.errors import EvidenceError
 from audit_lib.measure.rows.coded import Coded
-from audit_lib.measure.rows.in_order import ShardScores, SortedIds, in_blocks
+from audit_lib.measure.rows.in_order import SortedIds, in_blocks
+from audit_lib.shard_scores import ShardScores
 
 Floats = NDArray[np.float64]
 

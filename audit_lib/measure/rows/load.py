@@ -19,7 +19,7 @@ from audit_lib.measure.rows.answers import SCORE_COLUMNS, Answers, flags, modal
 from audit_lib.measure.rows.coded import Coded
 from audit_lib.measure.rows.decision import decide
 from audit_lib.measure.rows.drawn_rounds import DrawnRounds
-from audit_lib.measure.rows.in_order import ShardScores, SortedIds, UnsortedError
+from audit_lib.measure.rows.in_order import SortedIds, UnsortedError
 from audit_lib.measure.rows.load_texts import load_texts
 from audit_lib.measure.rows.pair_answers import PairAnswers
 from audit_lib.measure.rows.pools import Pools
@@ -32,6 +32,7 @@ from audit_lib.records import CHECK, NO_AND_YES, SHOWN_NAME
 from audit_lib.records import VARIATION as COLUMN
 from audit_lib.run import Run
 from audit_lib.score.tasks.listwise import needs_first
+from audit_lib.shard_scores import ShardScores
 from audit_lib.spec import RECORDED, UNDECIDED, AuditSpec, Decision, PromptTemplate
 
 _LABELS: Final = ("model", "status")
