@@ -210,12 +210,12 @@ def variance_of_sides(group: SideSums, reference: SideSums) -> TwoSidedVariance:
     return replace(found, clusters=count, df=df)
 
 
-def require_two(n_group: int, n_reference: int) -> None:
+def require_two(n_a: int, n_b: int) -> None:
     """Refuse a side of fewer than two clusters.
 
     Parameters
     ----------
-    n_group, n_reference : int
+    n_a, n_b : int
         Clusters of each side.
 
     Raises
@@ -227,7 +227,6 @@ def require_two(n_group: int, n_reference: int) -> None:
     --------
     >>> require_two(2, 5)
     """
-    n_a, n_b = n_group, n_reference
     if min(n_a, n_b) < 2:
         raise UndefinedMetricError(f"{n_a} and {n_b} independent units: each side needs at least two")
 

@@ -1,4 +1,4 @@
-"""Sums of whole numbers that lie between two bounds."""
+"""The lines of a linear program: sums of whole numbers that lie between two bounds."""
 
 from __future__ import annotations
 
