@@ -56,10 +56,10 @@ def not_independent(use: Use, organisation: str) -> str | None:
         (use.employer, t("the employer that relies on it (use.employer)")),
         (use.vendor, t("the maker of the tool (use.vendor)")),
     ):
-        own = _words(stated)
-        part = named[: len(own)] == own and _INSIDE.issuperset(named[len(own) :])
-        if own and (part or "".join(own) == "".join(named)):
-            return who
+        own = "".join(_words(stated))
+        for words in range(len(named), 0, -1):
+            if "".join(named[:words]) == own and _INSIDE.issuperset(named[words:]):
+                return who
     return None
 
 

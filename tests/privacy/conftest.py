@@ -29,8 +29,8 @@ def run(keys: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 @pytest.fixture
-def own_keys(keys: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of the keys, from which some may be erased."""
+def own_keys(keys: Path, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the keys of the run, from which some may be erased."""
     shutil.copytree(keys / "store", tmp_path / "keys")
     monkeypatch.setenv(KEYS, str(tmp_path / "keys"))
     return tmp_path / "keys"
