@@ -18,6 +18,55 @@ _WRITTEN_TOGETHER: Final = frozenset({"CJK", "HIRAGANA", "KATAKANA", "HANGUL", "
 """Scripts that one word may have letters of."""
 _JOINERS: Final = "\u200c\u200d"  # Persian and Sinhala names, among others, are spelled with them
 
+_LATIN_SHAPES: Final = dict(
+    zip(
+        "\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7\u03bd\u03bf\u03c1\u03c5"
+        "\u0405\u0406\u0408\u0410\u0412\u0415\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0423\u0425\u0430\u0435\u043e\u0440"
+        "\u0441\u0443\u0445\u0455\u0456\u0458\u04bb\u04c0\u04cf\u0501\u051b\u051d"
+        "\u13a0\u13a2\u13aa\u13ac\u13b3\u13b7\u13bb\u13c0\u13c3\u13d4\u13d9\u13da\u13de\u13df\u13e2",
+        "ABEZHIKMNOPTYXvopuSIJABEKMHOPCTYXaeopcyxsijhIldqwDTAEWMHGZWVSLCP",
+        strict=True,
+    )
+)
+"""Letters of Greek, Cyrillic and Cherokee that have the shape of a Latin one: a part of Unicode's confusables."""
+_NEARLY_LATIN: Final = dict(
+    zip(
+        "\u03b1\u03b3\u03b5\u03b9\u03ba\u03c4\u03c7\u03c9"
+        "\u0432\u0433\u043a\u043c\u043d\u0442\u043f\u044c\u0454\u0475\u04af"
+        "\u0578\u057d\u0570\u0581\u0585\u0131\u0142\u00f8\u0111\u0251\u0261\u0269\u026a",
+        "ayeiktxwbrkmhtnbevynuhgoilodagii",
+        strict=True,
+    )
+)
+"""Letters that are taken for a Latin one in a word of others, and that nobody takes for it where they stand alone."""
+
+
+def in_latin_letters(words: str) -> str:
+    r"""Return a text with the Latin letters that its letters, and digits inside words, are or could be taken for.
+
+    For comparing names with each other: what comes out is no spelling of anybody's name.
+
+    Examples
+    --------
+    >>> in_latin_letters("\u0422\u043e\u043elmaker"), in_latin_letters("T001maker 3000")
+    ('Toolmaker', 'Toolmaker 3000')
+    """
+    latin = "".join(_LATIN_SHAPES.get(char) or _NEARLY_LATIN.get(char, char) for char in words)
+    latin = re.sub(r"(?<=[A-Za-z])0+|0+(?=[a-z])", lambda zeros: "o" * len(zeros[0]), latin)
+    return re.sub(r"(?<=[A-Za-z])1|1(?=[a-z])", "l", latin)
+
+
+def looks_latin(words: str) -> bool:
+    r"""Whether there are letters of other scripts, and all of them have the shape of a Latin one.
+
+    Examples
+    --------
+    >>> looks_latin("\u0410\u0441\u043e LLP"), looks_latin("\u0410\u0434\u0430"), looks_latin("Aco")
+    (True, False, False)
+    """
+    others = [char for char in words if char.isalpha() and scripts(char) != ["LATIN"]]
+    return bool(others) and all(char in _LATIN_SHAPES for char in others)
+
 
 def is_text(words: str, *, lines: bool = False) -> bool:
     r"""Whether `words` show as they are read: no control, nothing that turns or hides what is next to it.

@@ -258,6 +258,7 @@ def _age(uri: str, on: date) -> str:
         window=run.key.window,
         decided=None if occurred is None else (occurred.first, occurred.last),
         signed_at=None if last is None else last.signed_at,
+        signer=None if last is None else (last.predicate.auditor, last.predicate.organisation),
     )
     why = why_no_audit_of(times, None if last is None else last.predicate)
     if why is not None:

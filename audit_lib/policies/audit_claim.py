@@ -19,15 +19,13 @@ PROVENANCE: Final = {
 """How demographics are known, in words."""
 
 
-def why_no_audit(times: Timeline, organisation: str | None, attested: Collection[str]) -> str | None:
+def why_no_audit(times: Timeline, attested: Collection[str]) -> str | None:
     """Return why a run is not what its law calls an audit; None where it is one.
 
     Parameters
     ----------
     times : Timeline
-        The pack, the spec, and the days of the audit.
-    organisation : str or None
-        Of the auditor whose signature stands; None where nobody signed.
+        The pack, the spec, the days of the audit, and who signed it.
     attested : collection of str
         Ids of the policy's attestations that the signature holds.
 
@@ -38,7 +36,7 @@ def why_no_audit(times: Timeline, organisation: str | None, attested: Collection
     >>> from audit_lib.spec import AuditSpec
     >>> spec = AuditSpec.load("include/examples/recorded_decisions.yaml")
     >>> times = Timeline(policy=policy_of(spec), spec=spec, audited=date(2026, 11, 22), computed=True)
-    >>> why_no_audit(times, None, ())
+    >>> why_no_audit(times, ())
     'no independent auditor has signed it'
     """
     policy, spec = times.policy, times.spec
@@ -51,13 +49,13 @@ def why_no_audit(times: Timeline, organisation: str | None, attested: Collection
     if provenance in policy.provenance.refused:
         known_as = t(PROVENANCE[provenance])
         return t("the law does not accept {provenance} demographics", provenance=known_as)
-    if organisation is None and policy.attestations:
+    if times.signer is None and policy.attestations:
         return t("no independent auditor has signed it")
-    if organisation is None:
+    if times.signer is None:
         return t("no auditor has signed it")
     if lacking := [one.id for one in policy.attestations if one.id not in attested]:
         return t("its signature lacks attestations: {lacking}", lacking=", ".join(lacking))
-    if policy.attestations and (who := not_independent(spec.use, organisation)):
+    if policy.attestations and (who := not_independent(spec.use, ", ".join(times.signer))):
         return t("it is signed by {who}, which is no independent auditor", who=who)
     if found := contradictions(times):
         return t("stated facts contradict each other: {facts}", facts=found[0])

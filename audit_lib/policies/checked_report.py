@@ -62,11 +62,9 @@ class CheckedReport:
     @property
     def no_audit(self) -> str | None:
         """Why the law does not take this for an audit; None where it does."""
-        signature = self.document.get("signature")
-        if self.timeline is None:
+        if (times := self.timeline) is None:
             return t("the metrics are not computed yet")
-        organisation = None if signature is None else signature["organisation"]
-        return why_no_audit(self.timeline, organisation, self.document.get("attested", ()))
+        return why_no_audit(times, self.document.get("attested", ()))
 
     @property
     def timeline(self) -> Timeline | None:

@@ -13,7 +13,7 @@ from typing import Final
 
 from audit_lib.errors import GateError, SpecError
 from audit_lib.policies.clocks import months_later
-from audit_lib.policies.independence import not_independent
+from audit_lib.policies.independence import is_another, not_independent
 from audit_lib.policies.pack_schema import CheckName
 from audit_lib.policies.seen import SEEN, pages_seen
 from audit_lib.policies.timeline import EARLIER, FIRST, GIVEN, LAST, POSTED, USED_FROM, DayKey, Timeline
@@ -87,6 +87,7 @@ def contradictions(times: Timeline) -> list[Contradiction]:
         *_order(times),
         *_posting(times),
         *_audits(times),
+        *_response(times),
         *_length_of_use(times),
         *_never_used(times),
         *_data(times),
@@ -155,6 +156,14 @@ def _audits(times: Timeline) -> Iterator[Contradiction]:
                 t("that one is not earlier"),
                 ("within_validity",),
             )
+
+
+def _response(times: Timeline) -> Iterator[Contradiction]:
+    """What was done about the results of the audit before this one asks for such an audit."""
+    if times.spec.use.response.strip() and not times.earlier:
+        none = t("{key} names none", key=EARLIER)
+        why = t("there are no results of an earlier audit that something was done about")
+        yield Contradiction(_is_written("use.response"), none, why, ("result_acted_on", "within_validity"))
 
 
 def _length_of_use(times: Timeline) -> Iterator[Contradiction]:
@@ -256,13 +265,16 @@ def _to_come(times: Timeline) -> Iterator[Contradiction]:
 
 def _signature(times: Timeline) -> Iterator[Contradiction]:
     # Clocks of two people may be a day apart.
+    breaks: tuple[CheckName, ...] = ("independence_attested", "within_validity")
     if times.signed is not None and times.computed and times.signed < times.audited - _DAY:
-        yield Contradiction(
-            t("the auditor signed on {day}", day=times.signed),
-            times.this_audit,
-            t("it would be signed before it exists"),
-            ("independence_attested", "within_validity"),
-        )
+        signed = t("the auditor signed on {day}", day=times.signed)
+        yield Contradiction(signed, times.this_audit, t("it would be signed before it exists"), breaks)
+    named = (times.spec.report.auditor or "").strip()
+    if times.signer is not None and is_another(named, *times.signer):
+        auditor, organisation = times.signer
+        signed = t("{auditor}, {organisation}, signed", auditor=auditor, organisation=organisation)
+        why = t("who signs is another auditor than the one named")
+        yield Contradiction(_says("report.auditor", named), signed, why, breaks)
 
 
 _OF_PAGE: Final[dict[str, tuple[CheckName, ...]]] = {
@@ -299,11 +311,9 @@ def _lock(times: Timeline) -> Iterator[Contradiction]:
 
 def _named_auditor(times: Timeline) -> Iterator[str]:
     """Yield that the auditor whom the spec names is the vendor or the employer that it names."""
-    use, named = times.spec.use, times.spec.report.auditor or ""
-    for part in dict.fromkeys([named, *named.split(",")]):
-        if who := not_independent(use, part.strip()):
-            yield t("report.auditor is {auditor}, and that is {who}", auditor=named, who=who)
-            return
+    named = times.spec.report.auditor or ""
+    if who := not_independent(times.spec.use, named):
+        yield t("report.auditor is {auditor}, and that is {who}", auditor=named, who=who)
 
 
 def _without_audit(times: Timeline) -> Iterator[str]:

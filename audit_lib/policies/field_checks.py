@@ -203,6 +203,8 @@ def _independence(case: CheckedReport) -> DutyAnswer:
         return "not met", t(
             "signed for {organisation}, and that is {who}", organisation=signature["organisation"], who=who
         )
+    if signature is not None and (who := not_independent(case.spec.use, signature["auditor"])):
+        return "not met", t("signed by {auditor}, and that is {who}", auditor=signature["auditor"], who=who)
     return "computed", t("{n} attestations, signed; that they are true is the auditor's word", n=len(asked))
 
 

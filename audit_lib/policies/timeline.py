@@ -59,6 +59,8 @@ class Timeline:
         Days of the first and the last decision, as the data give them.
     signed : date, optional
         Day of the auditor's signature.
+    signer : tuple of str, optional
+        Name and organisation of who signed.
     """
 
     policy: Policy
@@ -68,6 +70,7 @@ class Timeline:
     window: Window | None = None
     decided: tuple[date, date] | None = None
     signed: date | None = None
+    signer: tuple[str, str] | None = None
 
     def day(self, key: DayKey) -> date | None:
         """Return the day that a key of the spec states."""
@@ -174,6 +177,7 @@ def timeline_of(
     window: Window | None = None,
     decided: tuple[str, str] | None = None,
     signed_at: datetime | None = None,
+    signer: tuple[str, str] | None = None,
 ) -> Timeline:
     """Return the timeline of an audit whose numbers are computed.
 
@@ -191,6 +195,8 @@ def timeline_of(
         When the first and the last of them were taken, ISO 8601, as the data say.
     signed_at : datetime, optional
         When the auditor signed.
+    signer : tuple of str, optional
+        Name and organisation of the auditor who signed.
     """
     return Timeline(
         policy=policy,
@@ -200,6 +206,7 @@ def timeline_of(
         window=window,
         decided=None if decided is None else (_date(decided[0]), _date(decided[1])),
         signed=None if signed_at is None else signed_at.date(),
+        signer=signer,
     )
 
 
@@ -210,7 +217,8 @@ def timeline_of_report(policy: Policy, spec: AuditSpec, report: Mapping[str, Any
     if not report.get("measured_at"):
         return None
     window, occurred = report.get("window"), (report.get("sample") or {}).get("occurred")
-    signed_at = (report.get("signature") or {}).get("signed_at")
+    signature = report.get("signature") or {}
+    signed_at = signature.get("signed_at")
     return timeline_of(
         policy,
         spec,
@@ -218,6 +226,7 @@ def timeline_of_report(policy: Policy, spec: AuditSpec, report: Mapping[str, Any
         window=None if window is None else Window.parse(window["start"], window["end"]),
         decided=None if occurred is None else (occurred["first"], occurred["last"]),
         signed_at=None if signed_at is None else datetime.fromisoformat(signed_at),
+        signer=(signature["auditor"], signature["organisation"]) if signature else None,
     )
 
 

@@ -163,6 +163,7 @@ class Content:
             window=self.key.window,
             decided=None if occurred is None else (occurred.first, occurred.last),
             signed_at=None if signed is None else signed.signed_at,
+            signer=None if signed is None else (signed.auditor, signed.organisation),
         )
 
     @property
@@ -170,8 +171,7 @@ class Content:
         """Why its law does not call this an audit, such as that nobody signed it; None where it does."""
         if self.rejected is not None:
             return t("its auditor rejected it on {day}", day=f"{self.rejected.rejected_at:%Y-%m-%d}")
-        organisation = None if self.signature is None else self.signature.organisation
-        return why_no_audit(self.timeline, organisation, self.attested)
+        return why_no_audit(self.timeline, self.attested)
 
     @property
     def is_audit(self) -> bool:

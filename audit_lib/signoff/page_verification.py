@@ -16,7 +16,7 @@ from audit_lib.canonical import sha256, strict_json
 from audit_lib.documents.envelope import read_statement
 from audit_lib.documents.sign_off import Predicate, SignedStatement
 from audit_lib.errors import EvidenceError, InputError
-from audit_lib.plain_text import look_alikes, quoted, scripts
+from audit_lib.plain_text import look_alikes, looks_latin, quoted, scripts
 from audit_lib.signing.keys import key_id, read_public_pem
 from audit_lib.signing.trust import Trust
 from audit_lib.signoff.envelope import unseal
@@ -219,23 +219,10 @@ def _names(said: Predicate) -> list[str]:
         found += [
             f"{what}: {one}, which may be meant to look like another name" for one in look_alikes(words)
         ]
-        if (used := scripts(words)) in (["CYRILLIC"], ["GREEK"], ["CHEROKEE"]) and _looks_latin(words):
-            found.append(f"{what}: {quoted(words)} is written in {used[0]} letters that look like LATIN ones")
+        if looks_latin(words):
+            used = " and ".join(one for one in scripts(words) if one != "LATIN")
+            found.append(f"{what}: {quoted(words)} has {used} letters that look like LATIN ones")
     return found
-
-
-_LATIN_LOOKING: Final = frozenset(
-    "\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7\u03bd\u03bf"
-    "\u03c1\u03c5\u0405\u0406\u0408\u0410\u0412\u0415\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0423"
-    "\u0425\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0455\u0456\u0458\u04bb\u04cf\u0501\u051b\u051d"
-    "\u13a0\u13a2\u13aa\u13ac\u13b3\u13b7\u13bb\u13c0\u13c3\u13d4\u13d9\u13da\u13de\u13df\u13e2"
-)
-"""Letters of Greek, Cyrillic and Cherokee that have the shape of a Latin one: a part of Unicode's confusables."""
-
-
-def _looks_latin(words: str) -> bool:
-    """Whether every letter has the shape of a Latin one."""
-    return all(char in _LATIN_LOOKING for char in words if char.isalpha())
 
 
 def _signed_as(signed: SignedStatement, digest: str) -> str:

@@ -20,7 +20,7 @@ from audit_lib.errors import InputError
 from audit_lib.plain_text import is_named, is_text
 from audit_lib.policies import Policy, policy_of
 from audit_lib.policies.audit_claim import why_no_audit
-from audit_lib.policies.independence import not_independent
+from audit_lib.policies.independence import is_another, not_independent
 from audit_lib.policies.timeline import Timeline
 from audit_lib.run import Run
 
@@ -85,9 +85,16 @@ def check_answers(run: Run, answers: AuditorAnswers) -> None:
     check_text("account", answers.account or "")
     check_text("remarks", answers.remarks.strip(), lines=True)
     asked = {one.id: one for one in policy_of(run.spec).attestations}
-    if asked and (who := not_independent(run.spec.use, answers.organisation)):
-        cites = ", ".join(dict.fromkeys(one.cite for one in asked.values()))
-        raise InputError(f"organisation: it is {who}, and an independent auditor signs this run ({cites})")
+    cites = ", ".join(dict.fromkeys(one.cite for one in asked.values()))
+    for what in ("organisation", "auditor"):
+        if asked and (who := not_independent(run.spec.use, getattr(answers, what))):
+            raise InputError(f"{what}: it is {who}, and an independent auditor signs this run ({cites})")
+    named = (run.spec.report.auditor or "").strip()
+    if is_another(named, answers.auditor, answers.organisation):
+        raise InputError(
+            f"auditor: report.auditor of the spec is {named}, and {answers.auditor}, {answers.organisation}, would "
+            "sign; run the audit again with the auditor who signs in report.auditor, or with none there"
+        )
     for given in answers.attested:
         if given not in asked:
             raise InputError(
@@ -103,9 +110,9 @@ def check_answers(run: Run, answers: AuditorAnswers) -> None:
 def why_no_audit_of(times: Timeline, predicate: Predicate | None) -> str | None:
     """Return why a run whose last statement says `predicate` is no audit of its law; None where it is one."""
     if predicate is None:
-        return why_no_audit(times, None, ())
+        return why_no_audit(times, ())
     attested = {one.id for one in predicate.attestations if one in attestations_of(times.policy)}
-    return why_no_audit(times, predicate.organisation, attested)
+    return why_no_audit(times, attested)
 
 
 def attestations_of(policy: Policy) -> tuple[Attestation, ...]:

@@ -245,7 +245,6 @@ def _rejected(said: LatestReport, store: Store) -> LatestReport:
 
 def _of_report(report: Report, run: Run, prefix: str, sign_offs: int) -> LatestReport:
     policy = policy_of(run.spec)
-    who = None if report.signature is None else report.signature.organisation
     occurred, signed = report.sample.occurred, report.signature
     times = timeline_of(
         policy,
@@ -254,8 +253,9 @@ def _of_report(report: Report, run: Run, prefix: str, sign_offs: int) -> LatestR
         window=run.key.window,
         decided=None if occurred is None else (occurred.first, occurred.last),
         signed_at=None if signed is None else datetime.fromisoformat(signed.signed_at),
+        signer=None if signed is None else (signed.auditor, signed.organisation),
     )
-    why = why_no_audit(times, who, report.attested)
+    why = why_no_audit(times, report.attested)
     day = datetime.fromisoformat(report.measured_at).date()
     limited = why is None and policy.gate("validity") is not None
     leading = min(report.headline.values(), key=lambda one: one.ratio, default=None)

@@ -251,6 +251,42 @@ CONTRADICTORY: Final[dict[str, tuple[Facts, str, str]]] = {
         {"organisation": "TOOLMAKER L.L.C."},
         "signed for TOOLMAKER L.L.C.", "use.vendor",
     ),
+    "the vendor's name with Cyrillic letters in it": (
+        {"auditor": "Ada Maker, T\u043e\u043elm\u0430ker LLC"},
+        "report.auditor is Ada Maker, T\u043e\u043elm\u0430ker LLC", "use.vendor",
+    ),
+    "the vendor's name in Cyrillic and Greek letters, and its digits": (
+        {"vendor": "Aco Test1 Inc.", "auditor": "\u0410\u0441\u03bf \u0422\u0435\u0455\u03c4l"},
+        "report.auditor is \u0410\u0441\u03bf \u0422\u0435\u0455\u03c4l", "use.vendor",
+    ),
+    "a vendor named in Greek letters, and signing in Latin ones": (
+        {"vendor": "\u03a4\u03bf\u03bflmaker", "organisation": "Toolmaker"},
+        "signed for Toolmaker", "use.vendor",
+    ),
+    "the employer signing in full-width and Cyrillic letters": (
+        {"organisation": "\uff25x\u0430mple Hotels"},
+        "signed for \uff25x\u0430mple Hotels", "use.employer",
+    ),
+    "the vendor as the one who signs": (
+        {"signer": "Toolmaker"},
+        "signed by Toolmaker", "use.vendor",
+    ),
+    "somebody at the vendor": (
+        {"auditor": "Ada Maker at Toolmaker LLC"},
+        "report.auditor is Ada Maker at Toolmaker LLC", "use.vendor",
+    ),
+    "the department of the employer that audits": (
+        {"auditor": "Internal Audit Department of Example Hotels"},
+        "report.auditor is Internal Audit Department of Example Hotels", "use.employer",
+    ),
+    "signed by another auditor than the one named": (
+        {"auditor": "Bob Builder, Other LLP"},
+        "report.auditor is Bob Builder, Other LLP", "Ada Auditor, Independent LLP, signed",
+    ),
+    "something done about an audit that never was": (
+        {**NEVER, "response": "We retrained the tool."},
+        "use.response is written", "use.earlier_audits names none",
+    ),
     "signed before the numbers were computed": (
         {"signed": "2026-11-20"},
         "the auditor signed on 2026-11-20", "this audit is of 2026-11-22",
@@ -298,6 +334,13 @@ CONSISTENT: Final[dict[str, Facts]] = {
         "first": None, "notice": None, "months": 1, "earlier_audits": [],
     },
     "an auditor whose name begins like the vendor's": {"auditor": "Ada, Toolmakers Watch LLP"},
+    "signed by a colleague of the auditor who is named": {"auditor": "Bob Builder; Independent L.L.P."},
+    "signed by the person who is named, with a title": {"auditor": "Ada Auditor, CPA"},
+    "an auditor with a name in Cyrillic letters": {
+        "auditor": "\u0410\u0434\u0430", "signer": "\u0410\u0434\u0430",
+        "organisation": "\u0410\u0443\u0434\u0438\u0442",
+    },
+    "something done about the audit before": {"response": "We retrained the tool."},
     "a window of the use": {"window": ("2026-01-01", "2026-10-01")},
     "decisions of the use": {"decided": ("2025-06-02T09:00:00+00:00", "2026-11-21T17:00:00+00:00")},
     "pooled data that it gave its own to": {"data": "pooled", "own_data_contributed": True},
@@ -314,7 +357,8 @@ def audit_of(changes: Facts) -> tuple[AuditSpec, Window | None, dict[str, Any]]:
     use = {
         key: facts[key]
         for key in facts
-        if key not in ("first", "auditor", "retention", "window", "decided", "signed", "organisation")
+        if key
+        not in ("first", "auditor", "retention", "window", "decided", "signed", "signer", "organisation")
     }
     spec = load(
         source={"kind": "files", "paths": ["prompts.jsonl"], "windowed": "window" in facts},
@@ -331,7 +375,7 @@ def audit_of(changes: Facts) -> tuple[AuditSpec, Window | None, dict[str, Any]]:
         "sample": {"occurred": decided and {"first": decided[0], "last": decided[1], "not_stated": 0}},
         "attested": [one.id for one in policy_of(spec).attestations],
         "signature": {
-            "auditor": "Ada Auditor", "organisation": facts.get("organisation", "Independent LLP"),
+            "auditor": facts.get("signer", "Ada Auditor"), "organisation": facts.get("organisation", "Independent LLP"),
             "signed_at": f"{facts.get('signed', TODAY)}T12:00:00+00:00",
         },
     }  # fmt: skip

@@ -78,7 +78,11 @@ def test_use_without_an_audit_is_said_and_not_met(tmp_path: Path) -> None:
     document = json.loads(do(run, until="report").stage("report").read("report.json"))
     signed = document | {
         "attested": [one.id for one in LL144.attestations],
-        "signature": {"organisation": "Independent LLP", "signed_at": document["measured_at"]},
+        "signature": {
+            "auditor": "Ada Auditor",
+            "organisation": "Independent LLP",
+            "signed_at": document["measured_at"],
+        },
     }
     line = {one.id: one for one in check_fields(signed, run.spec)}["F15"]
     assert line.status == "not met" and told in line.found and "2025-01-06" in line.found
@@ -106,7 +110,11 @@ def test_what_covers_the_use_is_met_only_where_it_is_this_audit(facts: dict[str,
     document = {
         "measured_at": f"{TODAY}T10:00:00+00:00",
         "attested": [one.id for one in LL144.attestations],
-        "signature": {"organisation": "Independent LLP", "signed_at": f"{TODAY}T12:00:00+00:00"},
+        "signature": {
+            "auditor": "Ada Auditor",
+            "organisation": "Independent LLP",
+            "signed_at": f"{TODAY}T12:00:00+00:00",
+        },
     }
     line = {one.id: one for one in check_fields(document, spec_of(**facts))}["F15"]
     assert line.status == status, line.found
@@ -126,7 +134,11 @@ def test_days_between_audits_are_not_met(audits: list[str], gap: str | None, tmp
     document = {
         "measured_at": f"{TODAY}T10:00:00+00:00",
         "attested": [one.id for one in LL144.attestations],
-        "signature": {"organisation": "Independent LLP", "signed_at": f"{TODAY}T12:00:00+00:00"},
+        "signature": {
+            "auditor": "Ada Auditor",
+            "organisation": "Independent LLP",
+            "signed_at": f"{TODAY}T12:00:00+00:00",
+        },
     }
     line = {one.id: one for one in check_fields(document, spec)}["F15"]
     assert line.status == ("stated" if gap is None else "not met"), line.found

@@ -94,7 +94,9 @@ def test_the_signed_audit_claims_it(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert feed["items"][0]["_audit"]["no_use_after"] == str(one.last_day)
 
 
-@pytest.mark.parametrize("organisation", ["Example Hotels, Inc.", "EXAMPLE HOTELS", "Tools", "tools gmbh."])
+@pytest.mark.parametrize(
+    "organisation", ["Example Hotels, Inc.", "EXAMPLE HOTELS", "Tools", "tools gmbh.", "T\u043e\u043els"]
+)
 def test_nobody_signs_as_independent_for_the_employer_or_the_vendor(
     organisation: str, tmp_path: Path
 ) -> None:
@@ -105,6 +107,19 @@ def test_nobody_signs_as_independent_for_the_employer_or_the_vendor(
         InputError, match=r"organisation: it is the (employer|maker).*use\.(employer|vendor).*5-300"
     ):
         sign_off(run, who, load_private_key(tmp_path / "a.key"))
+
+
+def test_nobody_signs_in_place_of_the_auditor_whom_the_spec_names(tmp_path: Path) -> None:
+    run = small(tmp_path, report={"auditor": "Ada Auditor, Independent LLP"})
+    generate_key(tmp_path / "a.key")
+    key = load_private_key(tmp_path / "a.key")
+    attested = tuple(attestations(run))
+    who = AuditorAnswers(auditor="Bob Builder", organisation="Other LLP", attested=attested)
+    with pytest.raises(
+        InputError, match=r"report.auditor of the spec is Ada Auditor, .* and Bob Builder, Other LLP"
+    ):
+        sign_off(run, who, key)
+    sign_off(run, AuditorAnswers(auditor="Ada Auditor", organisation="Other LLP", attested=attested), key)
 
 
 @pytest.mark.parametrize(

@@ -17,12 +17,12 @@ import pytest
 
 from audit_lib.cli.main import main
 from audit_lib.documents.trust import Revocation, TrustedKey, TrustFile
+from audit_lib.plain_text import _LATIN_SHAPES, _NEARLY_LATIN
 from audit_lib.run import Run
 from audit_lib.signing.keys import key_id
 from audit_lib.signing.trust import trust_bytes
 from audit_lib.signoff import AuditorAnswers, attestations, generate_key, load_private_key, sign_off
 from audit_lib.signoff.envelope import seal
-from audit_lib.signoff.page_verification import _LATIN_LOOKING
 from audit_lib.site import publish
 from tests.archive.cases import do, new_run
 
@@ -179,6 +179,11 @@ LOOKING_LIKE = {
     "one letter of Cyrillic": ("Independent L\u041bP", "has letters of CYRILLIC and LATIN"),
     "full width": ("\uff29ndependent LLP", "in other letters"),
     "all of it in Cyrillic": ("\u0410\u0421\u041c\u0415", "that look like LATIN ones"),
+    "a word in Cyrillic, a word in Latin": ("\u0410\u0421\u041c\u0415 LLP", "that look like LATIN ones"),
+    "a word in Cyrillic, a word in Greek": (
+        "\u0410\u0421\u041c\u0415 \u039f\u039d\u0395",
+        "that look like LATIN ones",
+    ),
 }
 
 
@@ -194,7 +199,15 @@ def test_names_that_are_written_to_look_like_others_are_found(
 
 
 @pytest.mark.parametrize(
-    "written", ["Zoë & Søn ApS", "厨师事务所", "Новый Аудит", "Ελεγκτική ΑΕ", "日本語カタカナ株式会社"]
+    "written",
+    [
+        "Zoë & Søn ApS",
+        "厨师事务所",
+        "Новый Аудит",
+        "Новый Аудит LLP",
+        "Ελεγκτική ΑΕ",
+        "日本語カタカナ株式会社",
+    ],
 )
 def test_names_of_any_people_are_no_finding(written: str, downloaded: Path, made: Path, say: Say) -> None:
     change = lambda payload: payload["predicate"].update(organisation=written)  # noqa: E731
@@ -259,5 +272,7 @@ def test_it_is_told_for_people(downloaded: Path, made: Path, capsys: pytest.Capt
     assert mark in said
 
 
-def test_the_letters_that_look_latin_are_not(say: Say) -> None:
-    assert not any(char.isascii() for char in _LATIN_LOOKING)
+def test_letters_that_look_latin_are_not_and_are_taken_for_latin_ones() -> None:
+    for letters in (_LATIN_SHAPES, _NEARLY_LATIN):
+        assert not any(char.isascii() for char in letters)
+        assert all(len(latin) == 1 and latin.isascii() and latin.isalpha() for latin in letters.values())
