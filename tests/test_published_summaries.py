@@ -6,8 +6,9 @@ from fractions import Fraction
 
 import pytest
 
-from benchmarks.published import draw, faults, rebuild, web
+from benchmarks.published import draw, faults, rebuild, web, words_third
 from benchmarks.published.judge import RIGHT, judge
+from benchmarks.published.shown import ShownRow
 
 HALVES = sorted(draw.HALVES)
 
@@ -56,12 +57,24 @@ def test_one_fault_changes_the_page_and_is_provable(bases):
 
 def test_halves_share_no_layout_and_no_sentence():
     names, sentences = [], []
-    for layouts, words in draw.HALVES.values():
+    for layouts, words, _ in draw.HALVES.values():
         names.append({layout.name for layout in layouts})
         facts = {fact[2] for choices in words.FACTS.values() for fact in choices}
         sentences.append(facts | set(words.INTRO) | set(words.TITLES) | set(words.DEFINE))
-    assert not names[0] & names[1]
-    assert not sentences[0] & sentences[1]
+    for found in (names, sentences):
+        assert len(set().union(*found)) == sum(map(len, found))
+
+
+def test_ways_to_write_numbers_can_be_read_back():
+    written = set()
+    for convention in words_third.CONVENTIONS:
+        for value in (Fraction(7, 8), Fraction(1, 16), Fraction(1)):
+            row = ShownRow((), "", "", "", convention.rate(value), convention.ratio(value))
+            for read in (rebuild.rate_of(row, convention), rebuild.ratio_of(row, convention)):
+                assert abs(read[0] - value) <= 2 * read[1]
+            written |= {row.rate, row.ratio}
+        assert rebuild.number(convention.count(12345), convention)[0] == 12345
+    assert {"87.5%", "87.5\N{NO-BREAK SPACE}%", "87.5", ".88", ".875", "0.875", "100%", "1.00"} <= written
 
 
 def test_judge_asks_for_a_finding_that_the_clean_twin_lacks():

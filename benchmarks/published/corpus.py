@@ -31,10 +31,11 @@ def write(
     for base in found:
         add("clean", f"{base.at:03d}", base, base.shown, {"kind": "clean"})
     quotas = scaled({kind: n for kind, (n, _) in faults.KINDS.items()}, faulty)
-    for base, kind, shown, label in plan(found, quotas, fault, -(-faulty // clean) + 1):
+    limit, few = -(-faulty // clean) + 1, half == "third"
+    for base, kind, shown, label in plan(found, quotas, fault, limit, 1 if few else limit):
         name = f"{base.at:03d}-{kind.replace(' ', '-').replace('/', '')}"
         add("faults", name, base, shown, {"kind": kind, **label})
-    for base, kind, shown, label in plan(found, scaled(drops.QUOTA, dropped), drop, 1):
+    for base, kind, shown, label in plan(found, scaled(drops.QUOTA, dropped), drop, 1, 0 if few else 1):
         add(
             "dropped",
             f"{base.at:03d}-{kind.replace(' ', '-')}",

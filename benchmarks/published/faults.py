@@ -325,7 +325,7 @@ def swapped(shown: Shown, layout: Layout, rng: random.Random) -> Label | None:
     """Two headers change places over all tables."""
     conv = shown.convention
     pairs = [("n", "k")] if shown.show_k else []
-    pairs += [("rate", "ratio")] if conv.rate_unit == "%" and not conv.ratio_percent else []
+    pairs += [("rate", "ratio")] if conv.rate_unit.strip() == "%" and not conv.ratio_percent else []
     if not layout.swap or not pairs:
         return None
     a, b = rng.choice(pairs)

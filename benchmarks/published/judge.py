@@ -26,9 +26,13 @@ def words(text: str) -> set[str]:
 
 
 def text_of(finding: dict) -> str:
-    return " ".join(
-        str(finding[key]) for key in ("id", "message", "table", "row", "column", "printed", "recomputed")
-    )
+    keys = ("id", "message", "table", "row", "column", "printed", "recomputed")
+    return spaced(" ".join(str(finding[key]) for key in keys))
+
+
+def spaced(text: str) -> str:
+    """Whether a space may break makes no difference."""
+    return text.replace("\N{NO-BREAK SPACE}", " ")
 
 
 def says(pattern: str, *columns: str) -> Test:
@@ -45,7 +49,7 @@ def number(finding: dict, label: dict) -> bool:
     """On a number, in a row of the table at fault, or one that prints the changed number."""
     if FACT.fullmatch(finding["column"]) or re.search(r"duplicate|missing", finding["id"]):
         return False
-    if not label.get("category") or (label["to"] and label["to"] in text_of(finding)):
+    if not label.get("category") or (label["to"] and spaced(label["to"]) in text_of(finding)):
         return True
     here = words(" ".join(finding[key] for key in ("row", "column", "table", "message")))
     return any(words(row) <= here for row in label["rows"])

@@ -265,7 +265,7 @@ LAYOUTS = (
     Layout("sections", sections),
     Layout("transposed", transposed, totals=("sex", "race"), swap=True),
     Layout("side", side, totals=("sex", "race"), producers=(*PRINT[:-1], "excel", "scan")),
-    Layout("aria", aria, producers=WEB),
+    Layout("aria", aria, producers=WEB, web=True),
     Layout(
         "slides", slides, producers=("chromium", "weasyprint", "latex", "reportlab", "libreoffice", "scan")
     ),

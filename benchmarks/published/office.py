@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from collections import Counter
 from pathlib import Path
 
 import docx
@@ -15,10 +16,22 @@ from openpyxl.styles import Alignment, Border, Font, PatternFill
 from openpyxl.styles import Side as Line
 from openpyxl.utils import get_column_letter
 
-from benchmarks.published.pages import Break, Cards, Cell, Facts, Heading, Newspaper, Page, Para, Side, Table
+from benchmarks.published.pages import (
+    Break,
+    Cards,
+    Cell,
+    Facts,
+    Heading,
+    Newspaper,
+    Page,
+    Para,
+    Sheet,
+    Side,
+    Table,
+)
 
 STYLES = ("Table Grid", "Light List Accent 1", "Light Shading", "Normal Table")
-RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+RAISED = str.maketrans("0123456789ab", "⁰¹²³⁴⁵⁶⁷⁸⁹ᵃᵇ")
 
 
 EXCEL = """<html xmlns:v="urn:schemas-microsoft-com:vml" xmlns:o="urn:schemas-microsoft-com:office:office"
@@ -171,20 +184,25 @@ def word(page: Page, path: Path) -> None:
 
 def numeric(text: str) -> tuple[float | int, str] | None:
     """A printed number as a workbook holds it: the value and its number format."""
-    match = re.fullmatch(r"(-?)(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?(%?)", text)
-    if not match:
+    match = re.fullmatch(r"(-?)(\d{1,3}(?:[,\xa0]\d{3})+|\d*)(\.\d+)?(\xa0?%)?", text)
+    if not match or not any(ch.isdigit() for ch in text):
         return None
-    sign, whole, part, percent = match.groups()
-    digits = len(part or "") - 1 if part else 0
-    value = float(f"{sign}{whole.replace(',', '')}{part or ''}")
-    style = ("#,##0" if "," in whole else "0") + (("." + "0" * digits) if digits else "") + percent
+    sign, whole, part, percent = match.groups(default="")
+    whole = whole.replace("\xa0", ",")
+    digits = len(part) - 1 if part else 0
+    value = float(f"{sign}{whole.replace(',', '')}{part}")
+    style = (
+        ("#,##0" if "," in whole else "0" if whole else "")
+        + (("." + "0" * digits) if digits else "")
+        + percent
+    )
     return (round(value / 100, digits + 2) if percent else value if part else int(value)), style
 
 
-def lay(page: Page) -> list[list[tuple[int, int, Cell]]]:
-    """Sheets of cells: (row, column, cell). Slides and sections stay on one sheet; a page break begins another."""
-    sheets: list[list[tuple[int, int, Cell]]] = [[]]
-    row = 1
+def lay(page: Page, *, one: bool = False) -> dict[str, list[tuple[int, int, Cell]]]:
+    """Sheets of cells: (row, column, cell). A `Sheet` begins another, unless all goes on `one`."""
+    found: dict[str, list[tuple[int, int, Cell]]] = {"Bias audit": []}
+    sheets = [found["Bias audit"]]
 
     def place(t: Table, top: int, left: int) -> int:
         if t.caption and not t.below:
@@ -225,17 +243,30 @@ def lay(page: Page) -> list[list[tuple[int, int, Cell]]]:
                 top = max(ends) + 1
             elif isinstance(b, Newspaper):
                 top = put(b.blocks, top, left)
+            elif isinstance(b, Sheet) and not one:
+                sheets.append(found.setdefault(b.title, []))
+                top = 1
         return top
 
-    put(page.blocks, row, 1)
-    return sheets
+    put(page.blocks, 1, 1)
+    return found
+
+
+def longest(sheet: list[tuple[int, int, Cell]]) -> dict[int, int]:
+    """Letters in the longest text of each column, of rows that are a table's and not words beside a label."""
+    beside = Counter(r for r, _, _ in sheet)
+    found: dict[int, int] = {}
+    for r, c, item in sheet:
+        if beside[r] > 2 and not item.head and item.columns == 1:
+            found[c] = max(found.get(c, 0), len(item.text))
+    return found
 
 
 def excel(page: Page, path: Path) -> None:
     book = openpyxl.Workbook()
-    for at, sheet in enumerate(lay(page)):
+    for at, (title, sheet) in enumerate(lay(page).items()):
         ws = book.active if at == 0 else book.create_sheet()
-        ws.title = "Bias audit"
+        ws.title = title
         thin = Border(*(Line(style="thin", color="999999"),) * 4)
         for r, c, item in sheet:
             target = ws.cell(r, c)
@@ -256,14 +287,15 @@ def excel(page: Page, path: Path) -> None:
                 ws.merge_cells(
                     start_row=r, start_column=c, end_row=r + item.rows - 1, end_column=c + item.columns - 1
                 )
+        wide = longest(sheet)
         for c in range(1, ws.max_column + 1):
-            ws.column_dimensions[get_column_letter(c)].width = 46 if c == 1 else 20
+            ws.column_dimensions[get_column_letter(c)].width = max(46 if c == 1 else 20, wide.get(c, 0))
     book.save(str(path))
 
 
 def excel_html(page: Page) -> str:
     """What Excel writes for 'Web Page': one table for the sheet, prose in its cells too."""
-    cells = {(r, c): item for r, c, item in lay(page)[0]}
+    cells = {(r, c): item for r, c, item in lay(page, one=True)["Bias audit"]}
     wide = max(c + item.columns - 1 for (_, c), item in cells.items())
     covered = {
         (r + i, c + j)
@@ -298,11 +330,10 @@ def excel_html(page: Page) -> str:
             line += f"<td{attributes}>{'<b>' + shown + '</b>' if item.bold else shown}</td>\n"
             c += item.columns
         rows.append(f"<tr height=20 style='height:15.0pt'>\n{line}</tr>\n")
-    columns = "".join(
-        f"<col width={220 if c == 0 else 96} style='mso-width-source:userset'>" for c in range(wide)
-    )
+    letters = longest([(r, c, item) for (r, c), item in cells.items()])
+    widths = [max(220 if c == 1 else 96, 7 * letters.get(c, 0)) for c in range(1, wide + 1)]
+    columns = "".join(f"<col width={width} style='mso-width-source:userset'>" for width in widths)
     border = ".5pt solid windowtext" if page.look % 2 == 0 else "none"
-    width = 220 + 96 * (wide - 1)
     return EXCEL.format(
-        title=html.escape(page.title), border=border, width=width, columns=columns, rows="".join(rows)
+        title=html.escape(page.title), border=border, width=sum(widths), columns=columns, rows="".join(rows)
     )

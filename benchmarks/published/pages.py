@@ -50,6 +50,28 @@ class Table:
 
 
 @dataclass
+class Bar(Cell):
+    """A bar in a chart's column; `text` draws it where there is no other way."""
+
+    share: float = 0.0
+
+
+@dataclass
+class Divs(Table):
+    """Divisions in the grid or the flexible boxes of a style sheet, with roles or without."""
+
+    roles: bool = True
+
+
+@dataclass
+class Fold:
+    """Panels of which a web page shows one or none: details, accordion, tabs, tablist."""
+
+    style: str
+    panels: list[tuple[str, list]]
+
+
+@dataclass
 class Side:
     parts: list[list]
 
@@ -62,6 +84,13 @@ class Cards:
 @dataclass
 class Break:
     pass
+
+
+@dataclass
+class Sheet:
+    """What follows stands on another sheet, where the page is a workbook."""
+
+    title: str
 
 
 @dataclass
@@ -95,6 +124,7 @@ class Layout:
         default=("chromium", "weasyprint", "libreoffice", "latex", "word", "reportlab", "excel", "scan")
     )
     swap: bool = True  # two headers can change places
+    web: bool = False  # a web page alone, never printed
 
 
 NUMBER = {"n", "k", "rate", "ratio"}

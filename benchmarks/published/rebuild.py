@@ -11,7 +11,7 @@ from benchmarks.published.shown import Convention, Shown, ShownRow, ShownTable
 def number(text: str, conv: Convention) -> tuple[Fraction, Fraction] | None:
     """The printed value and half a unit of its last digit; None where no number is printed."""
     plain = text.replace(conv.thousands, "") if conv.thousands else text
-    plain = plain.replace(conv.decimal, ".").rstrip("%").replace("−", "-")
+    plain = plain.replace(conv.decimal, ".").rstrip("%\N{NO-BREAK SPACE}").replace("−", "-")
     try:
         value = Fraction(plain)
     except ValueError:

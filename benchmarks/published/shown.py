@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import datetime as dt
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from types import ModuleType
 
@@ -19,11 +19,12 @@ class Convention:
     thousands: str  # separator
     decimal: str
     rate_digits: int
-    rate_unit: str  # "%", "header" (percent sign in the header alone) or "" (a fraction)
+    rate_unit: str  # "%", a space and "%", "header" (percent sign in the header alone) or "" (a fraction)
     ratio_digits: int
     ratio_percent: bool
     na: str
     date: str
+    bare: bool = False  # no nought before the point
 
     def count(self, n: int) -> str:
         return f"{n:,}".replace(",", self.thousands)
@@ -31,11 +32,12 @@ class Convention:
     def _fixed(self, value: Fraction, digits: int) -> str:
         scaled = (value * 10**digits * 2 + 1) // 2  # half up
         whole, part = divmod(int(scaled), 10**digits)
-        return f"{whole}{self.decimal}{part:0{digits}d}" if digits else str(whole)
+        before = "" if self.bare and not whole else str(whole)
+        return f"{before}{self.decimal}{part:0{digits}d}" if digits else str(whole)
 
     def rate(self, value: Fraction) -> str:
         if self.rate_unit:
-            return self._fixed(value * 100, self.rate_digits) + ("%" if self.rate_unit == "%" else "")
+            return self._fixed(value * 100, self.rate_digits) + self.rate_unit.replace("header", "")
         return self._fixed(value, self.rate_digits + 2)
 
     def ratio(self, value: Fraction) -> str:
@@ -50,6 +52,8 @@ class Convention:
 
 
 def draw_convention(rng: random.Random, words: ModuleType, rare: bool) -> Convention:
+    if hasattr(words, "CONVENTIONS"):
+        return replace(rng.choice(words.CONVENTIONS), na=rng.choice(words.NA), date=rng.choice(words.DATES))
     unit = rng.choice(("%", "%", "%", "header", ""))
     ratio_percent = rng.random() < 0.06
     return Convention(

@@ -16,6 +16,9 @@ SPECIAL = {
     "–": "--",
     "—": "---",
     "§": r"\S{}",
+    "×": r"$\times$",
+    "÷": r"$\div$",
+    "█": r"\rule{0.4em}{1.3ex}",
 } | {sign: "\\" + sign for sign in "&%$#_{}"}
 PACKAGES = "array,longtable,multirow,booktabs,multicol,parskip"
 LONG = 11  # rows above which a table may go over a page end
