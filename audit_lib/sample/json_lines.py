@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
-from itertools import repeat
+from itertools import compress, repeat
 from operator import attrgetter, contains, itemgetter
 from typing import Any, Final, NoReturn
 
@@ -17,6 +17,7 @@ from audit_lib.sample.blocks import ABSENT, ColumnBlock, ObjectBlock, Record, Re
 
 _HALF: Final = re.compile(rb"\\ud[89a-f]", re.I)
 _QUOTE: Final = ord('"')
+_ESCAPE: Final = ord("\\")
 
 
 class JsonLines(RecordBlock):
@@ -114,7 +115,7 @@ class _Chosen(ColumnBlock):
         if not isinstance(values[0], msgspec.Raw):
             return super().texts(name)
         found = list(map(bytes, values))
-        if set(map(itemgetter(0), found)) != {_QUOTE} or any(map(contains, found, repeat(b"\\"))):
+        if set(map(itemgetter(0), found)) != {_QUOTE} or any(map(contains, found, repeat(_ESCAPE))):
             for place, one in enumerate(found):
                 if one == b"null":
                     found[place] = b'""'
@@ -166,7 +167,8 @@ def _are_sound(lines: Sequence[bytes]) -> bool:
     """Tell whether lines are text, and have no half of a surrogate pair."""
     if not all(map(bytes.isascii, lines)):
         b"\n".join(lines).decode()
-    return not any(map(contains, lines, repeat(b"\\u"))) or not any(map(_HALF.search, lines))
+    escaped = list(compress(lines, map(contains, lines, repeat(_ESCAPE))))  # one byte is found sooner than two
+    return not any(map(contains, escaped, repeat(b"\\u"))) or not any(map(_HALF.search, escaped))
 
 
 def _holds_half(values: dict[str, Any]) -> bool:

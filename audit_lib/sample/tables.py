@@ -32,7 +32,7 @@ from audit_lib.sample.blocks import (
 from audit_lib.sample.json_lines import JsonLines, decoded
 from audit_lib.store import open_uri
 
-_CHUNK_BYTES = 1 << 20
+_CHUNK_BYTES: Final = 1 << 21
 _SEPARATOR = re.compile(r"sep=.", re.I)  # Excel's own first line
 
 
