@@ -37,8 +37,8 @@ class Record:
     is_text: bool = False
 
 
-class RecordBlock(ABC):
-    """Some records that come one after the other."""
+class ColumnBlock(ABC):
+    """Columns of some records that come one after the other."""
 
     is_text: bool
 
@@ -46,8 +46,26 @@ class RecordBlock(ABC):
     def __len__(self) -> int: ...
 
     @abstractmethod
+    def column(self, name: str) -> list[Any] | None:
+        """Return a column's values, `ABSENT` where a record lacks it; None where all do."""
+
+    def texts(self, name: str) -> list[bytes] | None:
+        """Return a column's texts as canonical JSON, null as ""; None where all lack it, or a value is no text."""
+        values = self.column(name)
+        if values is None or not set(map(type, values)) <= {str, NoneType}:
+            return None
+        return [_encoded("" if value is None else value) for value in values]
+
+
+class RecordBlock(ABC):
+    """Some records that come one after the other."""
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @abstractmethod
     def select(self, names: Sequence[str], texts: Sequence[str]) -> ColumnBlock | None:
-        """Return a block with some columns; None where its records are to be read one by one.
+        """Return some columns; None where the records are to be read one by one.
 
         Parameters
         ----------
@@ -66,30 +84,19 @@ class RecordBlock(ABC):
         """Yield the records."""
 
 
-class ColumnBlock(RecordBlock):
-    """Records that are looked at by column."""
+class WholeBlock(ColumnBlock, RecordBlock):
+    """Records all of whose columns are at hand."""
 
     def select(self, names: Sequence[str], texts: Sequence[str]) -> ColumnBlock | None:
         """Return the block."""
         return self
-
-    @abstractmethod
-    def column(self, name: str) -> list[Any] | None:
-        """Return a column's values, `ABSENT` where a record lacks it; None where all do."""
-
-    def texts(self, name: str) -> list[bytes] | None:
-        """Return a column's texts as canonical JSON, null as ""; None where all lack it, or a value is no text."""
-        values = self.column(name)
-        if values is None or not set(map(type, values)) <= {str, NoneType}:
-            return None
-        return [_encoded("" if value is None else value) for value in values]
 
 
 _encoded: Final = msgspec.json.Encoder().encode
 """Writes a text as `audit_lib.canonical.canonical_json` does."""
 
 
-class ObjectBlock(ColumnBlock):
+class ObjectBlock(WholeBlock):
     """Records as they were decoded: an object each, with keys of its own.
 
     Parameters
@@ -127,7 +134,7 @@ class ObjectBlock(ColumnBlock):
             yield Record(values, self._where(place), self.is_text)
 
 
-class TableBlock(ColumnBlock):
+class TableBlock(WholeBlock):
     """Rows that all have the same columns.
 
     Parameters
@@ -194,7 +201,7 @@ def blocks_of(records: Iterable[Record]) -> Iterator[RecordBlock]:
     return single_records(records) if own is None else own()
 
 
-class _GivenBlock(ColumnBlock):
+class _GivenBlock(WholeBlock):
     """Records that a source has made itself."""
 
     def __init__(self, given: Sequence[Record]) -> None:

@@ -32,8 +32,6 @@ class JsonLines(RecordBlock):
         The file, for messages.
     """
 
-    is_text = False
-
     def __init__(self, lines: Sequence[bytes], numbers: Sequence[int], uri: str) -> None:
         self._lines, self._numbers, self._uri = lines, numbers, uri
 
@@ -50,7 +48,7 @@ class JsonLines(RecordBlock):
         try:
             # What is not decoded is not looked at for its encoding.
             if wanted is not None and _are_sound(self._lines):
-                return _Chosen(list(map(wanted[0], self._lines)), wanted[1], self.where)
+                return _Chosen(list(map(wanted[0], self._lines)), wanted[1])
             return ObjectBlock(list(map(_plain, self._lines)), self.where)
         except (ValueError, RecursionError):  # also of what is right: the other decoder decides
             return None
@@ -95,14 +93,11 @@ class _Chosen(ColumnBlock):
 
     is_text = False
 
-    def __init__(self, objects: Sequence[Any], named: dict[str, str], where: Callable[[int], str]) -> None:
-        self._objects, self._named, self._where = objects, named, where
+    def __init__(self, objects: Sequence[Any], named: dict[str, str]) -> None:
+        self._objects, self._named = objects, named
 
     def __len__(self) -> int:
         return len(self._objects)
-
-    def where(self, place: int) -> str:
-        return self._where(place)
 
     def column(self, name: str) -> list[Any] | None:
         values = list(map(attrgetter(self._named[name]), self._objects))
@@ -124,9 +119,6 @@ class _Chosen(ColumnBlock):
                 elif b"\\" in one:
                     found[place] = msgspec.json.encode(_text(one))
         return found
-
-    def records(self) -> Iterator[Record]:
-        raise NotImplementedError("these are not all columns")
 
 
 def decoded(lines: Iterable[bytes], where: Callable[[int], str]) -> Iterator[tuple[int, str]]:
@@ -167,7 +159,9 @@ def _are_sound(lines: Sequence[bytes]) -> bool:
     """Tell whether lines are text, and have no half of a surrogate pair."""
     if not all(map(bytes.isascii, lines)):
         b"\n".join(lines).decode()
-    escaped = list(compress(lines, map(contains, lines, repeat(_ESCAPE))))  # one byte is found sooner than two
+    escaped = list(
+        compress(lines, map(contains, lines, repeat(_ESCAPE)))
+    )  # one byte is found sooner than two
     return not any(map(contains, escaped, repeat(b"\\u"))) or not any(map(_HALF.search, escaped))
 
 
