@@ -17,13 +17,15 @@ from audit_lib.check import (
     reading_doubts,
     stated_fields,
     table_consistency,
+    understanding,
 )
+from audit_lib.check.cards import grids_of_cards
 from audit_lib.check.document_reader import read_document
 from audit_lib.check.findings import KINDS, SEVERITIES, FindingKind, Rebuilt, SummaryFinding
 from audit_lib.check.grids import Format, PublishedFile
 from audit_lib.check.headers import has_header
 from audit_lib.check.json_schema import SCHEMA
-from audit_lib.check.neighbouring_tables import apart
+from audit_lib.check.number_notation import as_printed, plain
 from audit_lib.check.own_document import document_findings
 from audit_lib.check.own_footer import is_ours, named_policies
 from audit_lib.check.own_numbers import contradictions
@@ -31,8 +33,8 @@ from audit_lib.check.own_page import OwnPage, agreement
 from audit_lib.check.page_breaks import headless, joined
 from audit_lib.check.published_tables import PublishedTable, tables_of, why_none
 from audit_lib.check.rebuild import rebuild
+from audit_lib.check.reshaping import reshaped
 from audit_lib.check.split_tables import reunited
-from audit_lib.check.transposed_tables import upright
 from audit_lib.errors import InputError
 from audit_lib.policies import Policy, load_policy, policy_named, policy_names
 
@@ -149,8 +151,12 @@ def check_document(
     pack = policy_named(policy)
     law = _law_of(document) or pack
     other = law.name != pack.name
-    document = replace(document, grids=upright(apart(document.grids, pack), pack))
+    document, has_commas = plain(document)
+    document = replace(document, grids=reshaped(document.grids, pack))
     tables = reunited(tables_of(document.grids, pack), pack)
+    if not tables and (cards := grids_of_cards(document.text, pack)):
+        document = replace(document, grids=(*document.grids, *cards))
+        tables = reunited(tables_of(cards, pack), pack)
     own = _own_page(document)
     if not tables and (own or document.own is not None):
         return CheckResult(
@@ -175,7 +181,8 @@ def check_document(
             "applicants or selected people"
         )
     doubted = reading_doubts.with_doubted_labels(tables) if document.format == "pdf" else tables
-    tables, findings = reading_doubts.part(tables, pack)
+    read = tables
+    tables, findings = reading_doubts.part(read, pack)
     findings += [*reading_doubts.columns_not_read(tables), *headless(joined(document.grids), pack)]
     findings += [*reading_doubts.pictures_not_read(document), *reading_doubts.hidden_parts(document)]
     rebuilt: list[Rebuilt] = []
@@ -188,11 +195,12 @@ def check_document(
             *table_consistency.totals(table),
             *table_consistency.stated_total(table),
         ]
-        if (lost := reading_doubts.lost_rows(table, pack, found)) is not None:
+        lost = reading_doubts.lost_rows(table, pack, found) or understanding.not_understood(table, found)
+        if lost is not None:
             findings.append(lost)
             tables.remove(table)
             continue
-        findings += found
+        findings += understanding.with_doubts(table, found)
         rebuilt += records
         of_rows = category_coverage.categories(table, pack)
         findings += [f for f in of_rows if law.families or f.id != "category_outside_taxonomy"]
@@ -219,7 +227,9 @@ def check_document(
             tables, law, unknown, document.text, with_words=with_words and not gone
         )
         findings += [*gone, *category_coverage.missing(tables, law, gone)]
-        findings += category_coverage.missing_families(tables, law) if with_words else ()
+    if with_words:
+        unread = [table for table in read if table not in tables]
+        findings += understanding.absent_families(tables, unread, document.grids, law)
     if document.format != "csv":
         claimed = claims.claims(document.text, unknown, tables, pack, of_audit=not said.no_audit)
         findings += [f for f in claimed if not other or not f.rule.startswith(_OF_LL144)]
@@ -228,6 +238,8 @@ def check_document(
         findings += stated_fields.validity(said, as_of, pack)
         findings += contradicting_dates.days(document.text, pack)
     findings = [*own, *reading_doubts.cautioned(findings, doubted, document.unsure)]
+    if has_commas:
+        findings, rebuilt = as_printed(findings), as_printed(rebuilt)
     not_checked = _not_checked(document, tables, said, as_of, law if other else None, pack)
     if document.format == "csv" and (absent := list(category_coverage.missing_families(tables, law))):
         not_checked.insert(0, "; ".join(f.message for f in absent) + ": a CSV may be one file of several")

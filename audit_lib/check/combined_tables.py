@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
-from audit_lib.check.row_labels import Label
+from audit_lib.check.row_labels import Label, read_label
 from audit_lib.policies import Policy
 
 _FEWEST: Final = 2  # rows of another family that are no slip of one label
@@ -56,3 +57,23 @@ def _families(rows: Sequence[tuple[str, Label]], policy: Policy) -> list[str]:
             after = (own[j] for j in range(i, len(own)) if own[j] and rows[j][0] == line)
             own[i] = before or next(after, own[i - 1] if i else next(filter(None, own), ""))
     return own
+
+
+def with_subtotals(rows: Sequence[tuple[Label, bool]], policy: Policy) -> list[Label]:
+    """Return labels, those of sums that are a table's rows of another family as the categories that they are.
+
+    `rows` says of each row whether it has a ratio: "Asian, both sexes" under "Asian, men" and "Asian, women" is the
+    row of a table by race, which a table by both attributes holds too.
+    """
+    sums = [
+        i for i, (label, has_ratio) in enumerate(rows) if has_ratio and label.role == "total" and label.levels
+    ]
+    keys = {rows[i][0].key for i in sums}
+    if len(keys) < _FEWEST or len(keys) < len(sums):
+        return [label for label, _ in rows]
+    found = [label for label, _ in rows]
+    for i in sums:
+        label = found[i]
+        parts = [part for part in label.text.split(", ") if read_label([part], policy).role != "total"]
+        found[i] = replace(label, text=", ".join(parts) or label.text, role="category")
+    return found

@@ -46,6 +46,11 @@ KINDS: Final[Mapping[str, FindingKind]] = MappingProxyType(
             "ratios are taken over a rate that is not the highest of the table",
             "5-300, Impact Ratio",
         ),
+        "comparator_elsewhere": FindingKind(
+            "warning",
+            "ratios follow over a higher rate than the table has: a part of it may stand elsewhere",
+            "5-300, Impact Ratio",
+        ),
         "ratio_of_zero_rates": FindingKind(
             "error", "a ratio is printed although the highest rate is 0", "5-300, Impact Ratio"
         ),
@@ -156,7 +161,7 @@ KINDS: Final[Mapping[str, FindingKind]] = MappingProxyType(
             "error", "the tool was used before its first audit, as the page says", "5-301(a)"
         ),
         "use_before_audit": FindingKind(
-            "warning", "the tool was used before the audit, and no earlier one is named", "5-301(a)"
+            "note", "the tool was used before the audit, and no earlier one is named", "5-301(a)"
         ),
         "numbers_not_given": FindingKind(
             "error", "a table gives no number of people, or no rate, for any category", "5-303(a)(1)"

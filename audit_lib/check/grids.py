@@ -28,6 +28,8 @@ class Grid:
         Headings above it, the outermost first.
     place : str
         The lines above it that say what it is about ("Position: analyst"), the last of each kind.
+    above : str
+        The line of words right above it, where headings and tables stand no nearer.
     notes : str
         What is written right below it, up to the next heading or table.
     continues : bool
@@ -44,6 +46,7 @@ class Grid:
     caption: str = ""
     trail: tuple[str, ...] = ()
     place: str = ""
+    above: str = ""
     notes: str = ""
     continues: bool = False
     page: int = 0

@@ -16,19 +16,33 @@ NUMBERS: Final[tuple[Meaning, ...]] = ("applicants", "selected", "rate", "ratio"
 RATES: Final[tuple[Meaning, ...]] = ("rate", "ratio")
 
 # The first that matches counts, so what only looks like a rate (its interval, its p-value) comes first.
+_SHARE: Final = r"(?:%|percent(?:age)?|share|proportion|fraction)"
+_CHOSEN: Final = (
+    r"(?:selected|hired|advanced|moved|passed|passing|promoted|recommended|chosen|invited|shortlisted|forwarded|"
+    r"progressed|accepted|interviewed|favou?red|above|over|scored above|scoring above|scored over)"
+)
 _HEADERS: Final[tuple[tuple[Meaning, str], ...]] = (
+    ("selected", rf"^(?!.*(?:\brates?\b|{_SHARE})).*(?:\b(?:higher than|above|over|better than|exceed\w*)|[>\u2265]) "
+                 r"(?:the )?(?:\w+ )?median\b"),
     ("other", r"\b(?:interval|if|than|expected|ci|confidence|p|p-?value|low|high|lower|upper|limits?|bounds?|"
               r"standard|deviations?|sd|"
               r"fisher|comparator|below|flag|excluded|undefined|small|simultaneous|tests?|significan\w*|power|ties|"
               r"tied|total of|table total|mean|average|shortfall|detectable|threshold|guideline|"
-              r"pass(?:es)? 4/5\w*|status)\b"),
+              r"pass(?:es)? 4/5\w*|status)\b|^(?:the )?highest rate$"),
     ("unknown", r"\bunknown\b"),
+    ("ratio", r"\bratio\b|\bair\b|\bir\b"),
+    ("rate", rf"\b(?:selection|scoring) ?rate\b|"
+             rf"{_SHARE} (?:of (?:\w+ ){{1,3}})?(?:who |that )?(?:were |was |are )?{_CHOSEN}\b|"
+             r"\b(?:selected|hired|advanced|passed|recommended|promoted|chosen|above[- ](?:the )?(?:\w+ )?median)"
+             rf"\W{{0,3}}{_SHARE}(?!\w)"),
     ("share", r"\bshare\b|(?:%|percent(?:age)?|proportion) of (?:the )?(?:data|total|sample|applicants|candidates|"
               r"population|all|pool)\b"),
-    ("ratio", r"\bratio\b|\bair\b|\bir\b"),
+    ("ratio", r"\b(?:relative|compared|vs\.?|versus|over|divided by)(?: (?:to|with))? (?:the )?(?:highest|top|best|"
+              r"most)|\brelative rate"),
     ("rate", r"\b(?:selection|scoring|pass|passing|hire|hiring|success|advancement|promotion|recommendation) ?"
              r"(?:rate|%|percent\w*)|\brates?\b|(?:%|percent(?:age)?) (?:selected|above|hired|passed|advanced)"),
-    ("selected", r"\b(?:selected|selections|hired|hires|advanced|moved forward|passed|passing|promoted|offers?|"
+    ("selected", r"\b(?:selected|selections|hired|hires|advanced|moved forward|passed|passing|promoted|offers?|chosen|"
+                 r"picked|shortlisted|invited|interviewed|forwarded|progressed|accepted|successful|moved on|"
                  r"above(?: the)? median|scored above|scoring above|above|favou?rable|recommended)\b"),
     ("applicants", r"(?:#|\bno\.?|\bnumber|\bcount|\btotal) (?:of )?(?:applicants|candidates|individuals|"
                    r"people|employees)\b"),
@@ -38,7 +52,8 @@ _HEADERS: Final[tuple[tuple[Meaning, str], ...]] = (
     ("label", r"\b(?:category|categories|group|groups|sex|gender|race|ethnicity|ethnic|demographics?|class|"
               r"subgroup|protected)\b"),
     ("applicants", r"\b(?:applicants?|applied|assessed|considered|candidates?|individuals|people|persons|participants|"
-                   r"employees|total|count|n|number|sample|sample size|population|assessments|evaluated|headcount)\b"),
+                   r"employees|total|count|n|number|sample|sample size|population|assessments|evaluated|headcount|pool|"
+                   r"screened|scored|tested|reviewed|records)\b"),
 )  # fmt: skip
 _HEADER_ROWS: Final = 3
 _MARKS: Final = re.compile(r"[\u00b9\u00b2\u00b3\u2070-\u2079\u2020\u2021]")  # of footnotes: "Applied\u00b9"

@@ -53,6 +53,7 @@ class _HtmlCell:
 class _Table:
     trail: tuple[str, ...]
     place: str = ""
+    above: str = ""
     label: str = ""
     caption: list[str] = field(default_factory=list)
     rows: list[list[_HtmlCell]] = field(default_factory=list)
@@ -154,7 +155,9 @@ class HtmlReader(HTMLParser):
         elif tag == "table":
             self._places.read(_lines(self.text[self._placed :]).split("\n"))
             self._placed = len(self.text)
-            self._open.append(_Table(tuple(words for words in self._trail if words), str(self._places)))
+            above = _lines(self.text[self._stops[-2] if len(self._stops) > 1 else 0 :]).rpartition("\n")[2]
+            trail = tuple(words for words in self._trail if words)
+            self._open.append(_Table(trail, str(self._places), above if above not in trail else ""))
         elif tag in _ASIDES:
             self._asides += 1
         elif self._open:
@@ -255,7 +258,9 @@ class HtmlReader(HTMLParser):
     def _close(self) -> None:
         table = self._open.pop()
         caption = " ".join("".join(table.caption).split()) or table.label
-        grid = Grid(rows=_filled(table), caption=caption, trail=table.trail, place=table.place)
+        grid = Grid(
+            rows=_filled(table), caption=caption, trail=table.trail, place=table.place, above=table.above
+        )
         if grid.rows:
             self.grids.append(grid)
             self._ends.append(len(self.text))

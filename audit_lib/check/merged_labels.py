@@ -63,6 +63,39 @@ def beside_each_row(
     return [tuple(row) for row in filled]
 
 
+def beside_each_place(
+    rows: Sequence[Sequence[str]], place: int, labels: Sequence[int], policy: Policy
+) -> list[Sequence[str]]:
+    """Give each row the position (or tool) that stands once for several rows, beside any of them.
+
+    The rows of one position are those up to where a category comes again; else it is the one above.
+    """
+    runs: list[list[int]] = []
+    seen: set[str] = set()
+    for i, row in enumerate(rows):
+        label = read_label([row[j] for j in labels], policy)
+        if only_text(row) or (not label.levels and label.role == "category"):
+            continue
+        if not runs or (label.role == "category" and label.key in seen):
+            runs.append([])
+            seen = set()
+        seen |= {label.key} if label.role == "category" else set()
+        runs[-1].append(i)
+    if all(rows[i][place] for run in runs for i in run):
+        return list(rows)
+    names = [" ".join(dict.fromkeys(rows[i][place] for i in run if rows[i][place])) for run in runs]
+    filled = [list(row) for row in rows]
+    if all(names) and len(set(names)) == len(names):
+        for run, name in zip(runs, names, strict=True):
+            for i in run:
+                filled[i][place] = name
+    else:
+        last = ""
+        for i in (i for run in runs for i in run):
+            last = filled[i][place] = filled[i][place] or last
+    return [tuple(row) for row in filled]
+
+
 def _with_the_last(names: Sequence[str], policy: Policy) -> list[str]:
     """Fill the one name that is lacking, if the others are all categories of its attribute but one."""
     levels = [dict(read_label([name], policy).levels) for name in names if name]

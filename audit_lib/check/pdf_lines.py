@@ -7,11 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from audit_lib.check.compact_cells import numbers_in
 from audit_lib.check.pdf_neighbours import reading_order
 from audit_lib.check.published_numbers import read_number, says_none
 
 _SAME_LINE: Final = 0.5  # of a line's height
 _BESIDE: Final = 0.2  # of a mark's size: white space between it and its word
+_BETWEEN: Final = ("/", "of")  # two numbers of one cell: "123 of 456"
 _MARK: Final = re.compile("[\u00b9\u00b2\u00b3\u2020\u2021*]+")  # of footnotes
 _ANSWERS: Final = frozenset({"yes", "no", "\u2713", "\u2717"})  # of a column such as "Below 80%"
 
@@ -38,6 +40,8 @@ class PlacedWord:
     def is_number(self) -> bool:
         """Whether it is what a column of numbers holds: one, words for none, or an answer."""
         if self.text.casefold() in _ANSWERS:
+            return True
+        if numbers_in(self.text):
             return True
         return read_number(self.text) is not None or (says_none(self.text) and self.text != "")
 
@@ -103,12 +107,17 @@ def _lines(words: Sequence[Mapping[str, Any]], page: int) -> list[TextLine]:
 
 
 def _joined(words: Sequence[PlacedWord]) -> list[PlacedWord]:
-    """Put a percent sign by itself back to its number, and a footnote's mark to the word that it stands beside."""
+    """Put back together a percent sign and its number, the numbers of one cell, and a footnote's mark and its word."""
     found: list[PlacedWord] = []
     for word in words:
         if word.text == "%" and found and found[-1].is_number:
             last = found.pop()
             word = PlacedWord(f"{last.text}%", last.left, word.right, last.size, last.start)
+        if len(found) > 1 and found[-1].text in _BETWEEN and word.is_number and found[-2].is_number:
+            first, sign = found[-2:]
+            text = f"{first.text} {sign.text} {word.text}"
+            word = PlacedWord(text, first.left, word.right, word.size, first.start)
+            found[-2:] = []
         found.append(word)
     for mark in [word for word in found if _MARK.fullmatch(word.text)]:
         beside = [w for w in found if w is not mark and abs(mark.left - w.right) < _BESIDE * mark.size]

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from audit_lib.check.combined_tables import pieces
+from audit_lib.check.combined_tables import pieces, with_subtotals
 from audit_lib.check.grids import Grid
 from audit_lib.check.headers import (
     NUMBERS,
@@ -16,16 +16,22 @@ from audit_lib.check.headers import (
     Header,
     Meaning,
     has_header,
-    header_at,
     nearest_header,
     only_text,
 )
-from audit_lib.check.merged_labels import UNNAMED, begins_unnamed, beside_each_row, of_all_sections
+from audit_lib.check.merged_labels import (
+    UNNAMED,
+    begins_unnamed,
+    beside_each_place,
+    beside_each_row,
+    of_all_sections,
+)
 from audit_lib.check.page_breaks import joined
 from audit_lib.check.place_lines import PlaceLines
 from audit_lib.check.published_numbers import WHOLE, PublishedCell, read_cell, whole
 from audit_lib.check.row_labels import Label, category_named, read_label
 from audit_lib.check.side_by_side_tables import TableColumns, tables_under
+from audit_lib.check.table_parts import TablePart, parts_of, rows_above, without_doubles
 from audit_lib.policies import Policy
 
 # Words of captions and headings that do not tell one position from another.
@@ -35,7 +41,7 @@ _PHRASES: Final = re.compile(
 _COMMON: Final = re.compile(
     r"an?|and|the|of|by|for|in|to|on|with|its|this|tables?|impact|adverse|ratios?|rates?|results?|bias|audits?|"
     r"selection|scoring|sex|gender|races?|ethnicity|ethnic|intersectional|category|categories|summary|candidates?|"
-    r"applicants?|data|analysis|demographics?|groups?|aedt|based|combined|statistics|statutory|calculations"
+    r"continued|cont'?d|cont|d|applicants?|data|analysis|demographics?|groups?|aedt|based|combined|statistics|statutory|calculations"
 )
 _LONGEST_LABEL: Final = 80
 _FEW: Final = 3
@@ -115,19 +121,19 @@ class PublishedTable:
 
 def tables_of(grids: Sequence[Grid], policy: Policy) -> list[PublishedTable]:
     """Return every table of rates: one that has a rate or a ratio next to a number of people, or both of them."""
-    parts: list[_TablePart] = []
+    parts: list[TablePart] = []
     title, places = "", PlaceLines()
     for grid in joined(grids):
-        places.read([*grid.place.split("; "), *map(only_text, _until_table(grid.rows))])
+        places.read([*grid.place.split("; "), *map(only_text, rows_above(grid.rows))])
         heading = [only_text(row) for row in grid.rows]
         if all(heading):  # a block of titles: the name of what comes next
             title = heading[-1]
             continue
-        parts += _parts(grid, title, places)
+        parts += parts_of(grid, title, places)
         title = ""
     found: list[PublishedTable] = []
     tells = len({part.place for part in parts}) > 1  # what all tables are about tells none from another
-    for part in map(_single, parts):
+    for part in map(without_doubles, parts):
         part.place = part.place if tells else ""
         for table in _tables(part, policy):
             # Other tables have rates too (of power, of answers); people's categories or the law's word make it one.
@@ -145,70 +151,11 @@ def why_none(grid: Grid, policy: Policy) -> str:
         return (
             f"no header row of rates: {found} found, {lacks} missing" if found else "no header row of rates"
         )
-    tables = [table for part in _parts(grid, "", PlaceLines()) for table in _tables(part, policy)]
+    tables = [table for part in parts_of(grid, "", PlaceLines()) for table in _tables(part, policy)]
     if not tables:
         return "a header row of rates, and below it no row with a label and a number"
     labels = ", ".join(repr(row.label.text) for row in tables[0].rows[:_FEW])
     return f"rates of {labels}: no category of {policy.short_law}, and no column called impact ratio"
-
-
-@dataclass(slots=True)
-class _TablePart:
-    """Rows under one header."""
-
-    header: Header
-    caption: str
-    trail: tuple[str, ...]
-    place: str
-    notes: str
-    page: int
-    unsure: str
-    is_whole: bool
-    rows: list[Sequence[str]]
-
-
-def _until_table(rows: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
-    """Return the rows above the first header."""
-    return rows[: next((i for i in range(len(rows)) if header_at(rows, i) is not None), len(rows))]
-
-
-def _parts(grid: Grid, title: str, places: PlaceLines) -> Iterator[_TablePart]:
-    """Cut a grid at its header rows; a line of one text above a header is the caption of what follows.
-
-    `places` is what lines above the grid say of its place, and reads those in it.
-    """
-    caption, part, start = grid.caption or title, None, 0
-    while start < len(grid.rows):
-        places.read([only_text(grid.rows[start])])
-        header = header_at(grid.rows, start)
-        if header is None:
-            if part is not None:
-                part.rows.append(grid.rows[start])
-            else:
-                caption = only_text(grid.rows[start]) or caption
-            start += 1
-            continue
-        if part is not None:
-            if part.rows and (own := only_text(part.rows[-1])):
-                caption = own
-                part.rows.pop()
-            yield part
-        part = _TablePart(
-            header, caption, grid.trail, str(places), grid.notes, grid.page, grid.unsure, grid.is_whole, []
-        )
-        start += len(header.rows)
-    if part is not None:
-        yield part
-
-
-def _single(part: _TablePart) -> _TablePart:
-    """Leave out columns that hold the same as the one before in each row: one cell was drawn over both."""
-    texts = list(zip(*part.header.rows, *part.rows, strict=True))
-    kept = [i for i, column in enumerate(texts) if i == 0 or column != texts[i - 1] or not any(column)]
-    if len(kept) < len(texts):
-        part.header = Header(tuple(tuple(row[i] for i in kept) for row in part.header.rows))
-        part.rows = [tuple(row[i] for i in kept) for row in part.rows]
-    return part
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +185,7 @@ def _words(header: Header, *, over: bool) -> _Words:
     )
 
 
-def _tables(part: _TablePart, policy: Policy) -> Iterator[PublishedTable]:
+def _tables(part: TablePart, policy: Policy) -> Iterator[PublishedTable]:
     """Yield the tables of a part: those that its header tells apart, then its places, then the lines in it."""
     tables = tables_under(part.header, policy)
     words = _words(part.header, over=any(columns.over for table in tables for columns in table))
@@ -246,6 +193,8 @@ def _tables(part: _TablePart, policy: Policy) -> Iterator[PublishedTable]:
         named = beside_each_row(part.rows, words.labels, policy)
         part.unsure = part.unsure or (UNNAMED if named != list(part.rows) else "")
         part.rows = named
+    for column in words.places:
+        part.rows = beside_each_place(part.rows, column, words.labels, policy)
     unread = _unread(part, tables, words)
     said = _stated(part, words)
     caption = part.caption or (part.trail[-1] if part.trail else "")
@@ -278,13 +227,19 @@ def _pieces(
     groups: Mapping[tuple[str, ...], Sequence[tuple[str, PublishedRow]]], policy: Policy
 ) -> Iterator[tuple[tuple[str, ...], str, list[PublishedRow]]]:
     """Yield the tables of each place, with the line above each where there are several."""
-    for where, rows in groups.items():
+    for where, held_rows in groups.items():
+        labels = with_subtotals(
+            [(row.label, row.cell("ratio").number is not None) for _, row in held_rows], policy
+        )
+        rows = [
+            (line, replace(row, label=label)) for (line, row), label in zip(held_rows, labels, strict=True)
+        ]
         found = pieces([(line, row.label) for line, row in rows], policy)
         for line, held in found:
             yield where, line if len(found) > 1 else "", [rows[i][1] for i in held]
 
 
-def _unread(part: _TablePart, tables: Sequence[Sequence[TableColumns]], words: _Words) -> list[int]:
+def _unread(part: TablePart, tables: Sequence[Sequence[TableColumns]], words: _Words) -> list[int]:
     """Return the columns that hold digits and were not read as anything."""
     read = {i for table in tables for columns in table for i in columns.at.values()}
     read |= {*words.labels, *words.places, *words.stated.values()}
@@ -295,7 +250,7 @@ def _unread(part: _TablePart, tables: Sequence[Sequence[TableColumns]], words: _
     ]
 
 
-def _stated(part: _TablePart, words: _Words) -> dict[tuple[tuple[str, ...], str], dict[int, None]]:
+def _stated(part: TablePart, words: _Words) -> dict[tuple[tuple[str, ...], str], dict[int, None]]:
     """Return the numbers that columns state for a whole table, by place and column."""
     said: dict[tuple[tuple[str, ...], str], dict[int, None]] = {}
     for texts in part.rows:
@@ -306,7 +261,7 @@ def _stated(part: _TablePart, words: _Words) -> dict[tuple[tuple[str, ...], str]
 
 
 def _rows(
-    part: _TablePart, columns: TableColumns, words: _Words, policy: Policy
+    part: TablePart, columns: TableColumns, words: _Words, policy: Policy
 ) -> Iterator[tuple[tuple[str, ...], str, PublishedRow]]:
     """Yield the rows, with the places that they are of and the line above them.
 
@@ -333,13 +288,13 @@ def _rows(
         # Notes under a table and repeated headers hold no number at all.
         if not any((columns.over, *own)) or all(c.number is None and not c.is_none for c in cells.values()):
             continue
-        if all(c.is_none for c in cells.values()) and not read_label(own, policy).levels:
+        if all(c.number is None for c in cells.values()) and not read_label(own, policy).levels:
             continue
         above = own
         yield where, line, PublishedRow(label=label, cells=cells)
 
 
-def _sections(part: _TablePart, words: _Words, policy: Policy) -> list[tuple[str, Label]]:
+def _sections(part: TablePart, words: _Words, policy: Policy) -> list[tuple[str, Label]]:
     """Return for each row the category that the line over its section names, and its own label."""
     title, found = "", []
     for texts in part.rows:

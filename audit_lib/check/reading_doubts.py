@@ -31,6 +31,7 @@ _FEWEST: Final = 3  # rows read right that make another one's oddity the page's
 _RESTS_ON_ALL_ROWS: Final = frozenset(
     {
         "ratio_not_rebuilt",
+        "comparator_elsewhere",
         "comparator_not_highest",
         "share_not_rebuilt",
         "total_mismatch",

@@ -16,6 +16,9 @@ from audit_lib.policies import Policy
 
 PRINTED_RATES: Final = "printed rates, half up"
 PRINTED_RATES_TRUNCATED: Final = "printed rates, cut off"
+_NO_COMPARATOR: Final = "the category that the ratios were taken over is not among the rows that were read"
+_FEWEST: Final = 3  # ratios that follow over a rate, which no chance gives
+_MOST: Final = Fraction(4, 5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +63,16 @@ def rebuild_ratios(
     other = _other(
         printed, [m for m in members if m.rate is not None and m.row.label.role != "total"], comparators, unit
     )
+    known = {id(member): _conventions(member, rated, comparators, unit) for member in printed}
+    is_off = 2 * sum(not conventions for conventions in known.values()) > len(printed)
+    beyond = _beyond(printed, comparators, unit) if other is None and is_off else None
+    if beyond is not None:
+        findings.append(_elsewhere(table, beyond, comparators[0]))
     if other is not None:
         findings.append(_not_highest(table, other, comparators[0], unit))
     rebuilt = []
     for member in printed:
-        conventions = _conventions(member, rated, comparators, unit)
+        conventions = known[id(member)]
         elsewhere = other is not None and _agreement(member, other[1], unit) == "half up"
         if LAW not in conventions and elsewhere and other is not None:
             conventions = (f"counts over {other[0]}, half up", *conventions)
@@ -72,11 +80,16 @@ def rebuild_ratios(
         recomputed = _recomputed(member, comparators[0], unit)
         where = {"table": table.name, "row": member.row.label.text, "column": table.headers["ratio"]}
         rebuilt.append(Rebuilt(printed=cell.text, recomputed=recomputed, conventions=conventions, **where))
+        if beyond is not None and _agreement(member, beyond, unit) == "half up":
+            continue
         if LAW in conventions or elsewhere:  # the table's comparator is one finding, not one a row
             continue
         kind, message = _fault(conventions, recomputed)
+        unsure = "" if beyond is None else _NO_COMPARATOR
         findings.append(
-            SummaryFinding(id=kind, printed=cell.text, recomputed=recomputed, message=message, **where)
+            SummaryFinding(
+                id=kind, printed=cell.text, recomputed=recomputed, message=message, unsure=unsure, **where
+            )
         )
     return findings, rebuilt
 
@@ -206,6 +219,40 @@ def _other(
     if best is None or matches(best[1], best[2]) <= max(lawful, 1):
         return None
     return best
+
+
+def _beyond(printed: Sequence[Member], comparators: Sequence[RateRange], unit: RateUnit) -> RateRange | None:
+    """Return the rate, higher than any of the table, over which most ratios follow; None where there is none."""
+    ranges: list[tuple[Fraction, Fraction]] = []
+    for member in printed:
+        number = member.row.cell("ratio").number
+        if number is None or member.rate is None or number.value <= 0:
+            continue
+        scale, half = scale_of(number, unit), Fraction(1, 2 * 10**number.decimals)
+        low = member.rate.low * scale / (number.value + half)
+        least = number.value - half
+        ranges.append((low, member.rate.high * scale / least if least > 0 else Fraction(1)))
+    highest = max(base.high for base in comparators)
+    points = [point for low, high in ranges for point in (low, high) if point > highest]
+    held = {point: sum(low <= point <= high for low, high in ranges) for point in points}
+    most = max(held.values(), default=0)
+    if most < _FEWEST or most < _MOST * len(ranges):
+        return None
+    best = [point for point in points if held[point] == most]
+    return RateRange(low=min(best), high=min(max(best), Fraction(1)))
+
+
+def _elsewhere(table: PublishedTable, base: RateRange, law: RateRange) -> SummaryFinding:
+    rate, highest = (f"{round_half_up(100 * one.high, 1)}%" for one in (base, law))
+    return SummaryFinding(
+        id="comparator_elsewhere",
+        table=table.name,
+        column=table.headers["ratio"],
+        printed=rate,
+        recomputed=highest,
+        message=f"the ratios follow over {rate}, and the highest rate of this table is {highest}: the category with "
+        "that rate may be in a part of it that stands elsewhere, or was not read",
+    )
 
 
 def _is_one(member: Member, unit: RateUnit) -> bool:

@@ -39,7 +39,9 @@ _UNKNOWN: Final = re.compile(
     r"answer|report|know)|blank)\b"
 )
 _TOTAL: Final = re.compile(
-    r"(?:grand |sub)?totals?\b.*|overall\b.*|all(?: (?:applicants|candidates|categories|groups|known))?|sum"
+    r"(?:\w+ )?(?:sub)?totals?\b.*|overall\b.*|all(?: (?:applicants|candidates|categories|groups|known|people|persons|"
+    r"individuals|rows|sexes|genders|races))?|(?:column |the )?sums?|every(?:one|body)|both(?: sexes| genders)?|"
+    r"combined|(?:men and women|women and men|male and female|female and male)(?: together)?"
 )
 
 

@@ -88,4 +88,4 @@ def test_a_planted_fault(name: str, before: str, after: str, kind: str, tmp_path
     path = tmp_path / name
     path.write_bytes(text.replace(before, after).encode())
     report = check_report(path)
-    assert kind in kinds(report, notes=False)
+    assert kind in kinds(report)

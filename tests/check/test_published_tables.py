@@ -43,6 +43,14 @@ from tests.check.cases import HEADER, POLICY, html, kinds, save, summary
         ("Applicant group", "label"),
         ("Position", "place"),
         ("Colour", None),
+        ("Above-median share (scoring rate)", "rate"),
+        ("Share of candidates selected", "rate"),
+        ("Selected (%)", "rate"),
+        ("Scored higher than the median", "selected"),
+        ("n > median", "selected"),
+        ("Relative to the highest group", "ratio"),
+        ("Impact ratio vs. highest rate", "ratio"),
+        ("Highest rate", "other"),
     ],
 )
 def test_headers(header: str, meaning: str | None) -> None:

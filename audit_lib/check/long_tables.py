@@ -1,0 +1,69 @@
+"""Long tables, with a row for each number: a column that names the measure is spread over columns again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Final
+
+from audit_lib.check.grids import Grid, even
+from audit_lib.check.headers import NUMBERS, is_of_rates, meaning_of
+from audit_lib.check.published_numbers import read_number, says_none
+
+_FEWEST: Final = 3  # rows
+
+
+def widened(grids: Iterable[Grid]) -> tuple[Grid, ...]:
+    """Make one row of the rows that are about one category and differ in their measure and their number."""
+    return tuple(_widened(grid) for grid in grids)
+
+
+def _widened(grid: Grid) -> Grid:
+    for header in range(min(2, len(grid.rows))):
+        found = _measures(grid.rows[header + 1 :])
+        if found is not None:
+            rows = _spread(grid.rows[header], grid.rows[header + 1 :], *found)
+            return replace(grid, rows=even([*grid.rows[:header], *rows]))
+    return grid
+
+
+def _measures(rows: Sequence[Sequence[str]]) -> tuple[int, int] | None:
+    """Return the column that names measures and the one of their numbers; None where there are none such."""
+    full = [row for row in rows if sum(bool(text) for text in row) > _FEWEST - 1]
+    if len(full) < _FEWEST:
+        return None
+    for name in range(len(rows[0])):
+        meanings = [meaning_of(row[name]) for row in full]
+        if not all(meaning in NUMBERS for meaning in meanings) or not is_of_rates(
+            sorted(set(meanings), key=str)
+        ):
+            continue
+        if any(read_number(row[name]) for row in full):
+            continue
+        values = [
+            i
+            for i in range(len(rows[0]))
+            if i != name and all(read_number(row[i]) or says_none(row[i]) for row in full)
+        ]
+        if len(values) == 1:
+            return name, values[0]
+    return None
+
+
+def _spread(
+    header: Sequence[str], rows: Sequence[Sequence[str]], name: int, value: int
+) -> list[Sequence[str]]:
+    others = [i for i in range(len(header)) if i not in (name, value)]
+    measures = list(dict.fromkeys(row[name] for row in rows if meaning_of(row[name]) in NUMBERS))
+    made: dict[tuple[str, ...], dict[str, str]] = {}
+    turns: dict[tuple[str, ...], int] = {}
+    for row in rows:
+        if meaning_of(row[name]) not in NUMBERS:
+            continue
+        key = tuple(row[i] for i in others)
+        turn = turns.setdefault(key, 0)
+        if row[name] in made.get((*key, str(turn)), {}):  # the category comes a second time
+            turn = turns[key] = turn + 1
+        made.setdefault((*key, str(turn)), {})[row[name]] = row[value]
+    table: list[Sequence[str]] = [[*(header[i] or "Category" for i in others), *measures]]
+    return [*table, *([*key[:-1], *(cells.get(one, "") for one in measures)] for key, cells in made.items())]

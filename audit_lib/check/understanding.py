@@ -1,0 +1,105 @@
+"""Whether a table was understood before the page is accused of what is in it.
+
+Where many of a table's cells hold no numbers, or most of its numbers do not follow, its columns or rows may have been
+taken for others: one warning says so, or what is said of them carries the doubt. What seems to be missing may be in a
+table that was not understood.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+from audit_lib.check.category_coverage import missing_families
+from audit_lib.check.findings import SummaryFinding
+from audit_lib.check.grids import Grid
+from audit_lib.check.headers import has_header
+from audit_lib.check.published_numbers import read_number
+from audit_lib.check.published_tables import PublishedTable
+from audit_lib.check.row_labels import categories_in
+from audit_lib.policies import Policy
+
+_NO_NUMBERS: Final = frozenset({"unreadable_number", "fractional_count"})
+_FEWEST: Final = 3  # cells or rows that are no slip of the page
+_SHARE: Final = 4  # of the rows: one in so many
+_FOLLOWING: Final = frozenset(
+    {"rate_not_rebuilt", "ratio_not_rebuilt", "share_not_rebuilt", "rate_impossible"}
+)
+_MOST_ODD: Final = (
+    "most numbers of this column do not follow from the others, so that a column may have been taken for another; look "
+    "at the page"
+)
+_NAMED: Final = 3
+
+
+def not_understood(table: PublishedTable, findings: Sequence[SummaryFinding]) -> SummaryFinding | None:
+    """Return the one thing to say of a table in which so many cells are odd that it was misread."""
+    rows = len(table.of("category"))
+    odd = [finding for finding in findings if finding.id in _NO_NUMBERS]
+    doubles = [
+        key for key, times in Counter(row.label.key for row in table.of("category")).items() if times > 1
+    ]
+    why = ""
+    if len(odd) >= max(_FEWEST, rows / _SHARE):
+        shown = ", ".join(repr(finding.printed) for finding in odd[:_NAMED])
+        why = f"{len(odd)} cells hold something else than the numbers that their columns seem to be of ({shown})"
+    elif len(doubles) >= max(_FEWEST, rows / _SHARE):
+        why = f"{len(doubles)} categories have several rows, as if tables of several positions or kinds were one"
+    if not why:
+        return None
+    message = (
+        f"not understood, and nothing in this table was checked: {why}; check it by hand, or from HTML or CSV"
+    )
+    return SummaryFinding(id="unreadable_table", table=table.name, message=message, unsure=table.unsure)
+
+
+def with_doubts(table: PublishedTable, findings: Iterable[SummaryFinding]) -> Iterator[SummaryFinding]:
+    """Give findings the doubt that they rest on a column that was taken for another."""
+    found = list(findings)
+    rows = len(table.of("category"))
+    columns = Counter((finding.id, finding.column) for finding in found if finding.id in _FOLLOWING)
+    for finding in found:
+        if 2 * columns[finding.id, finding.column] > rows >= _FEWEST:
+            finding = replace(finding, unsure=finding.unsure or _MOST_ODD)
+        elif finding.id == "column_missing" and table.unread:
+            names = ", ".join(map(repr, table.unread))
+            finding = replace(
+                finding, unsure=f"the columns {names} were not understood, and it may be one of them"
+            )
+        yield finding
+
+
+def absent_families(
+    tables: Sequence[PublishedTable],
+    unread: Sequence[PublishedTable],
+    grids: Sequence[Grid],
+    policy: Policy,
+) -> Iterator[SummaryFinding]:
+    """Yield the families of tables that the page lacks; unsurely where a table was not read that may be theirs."""
+    doubts = [f"table {table.name}" for table in unread] + list(_of_categories(grids))
+    absent = list(missing_families(tables, policy))
+    titles = {family.name: f"no table by {family.title.lower()} was" for family in policy.families}
+    for table in unread:  # each may be one of them: its own family, or else any
+        mine = [f for f in absent if f.message.startswith(titles.get(str(table.family), "-"))]
+        for finding in (mine or absent)[-1:]:
+            absent.remove(finding)
+    for finding in absent:
+        if doubts and not finding.unsure:
+            finding = replace(
+                finding,
+                unsure=f"{'; '.join(doubts[:_NAMED])} holds categories and was not understood: it may be this one",
+            )
+        yield finding
+
+
+def _of_categories(grids: Sequence[Grid]) -> Iterator[str]:
+    """Yield tables of categories and numbers under no header of rates."""
+    for number, grid in enumerate(grids, 1):
+        rows = sum(
+            bool(categories_in(row[0])) and any(read_number(text) for text in row[1:]) for row in grid.rows
+        )
+        if rows > 1 and not has_header(grid):
+            title = grid.caption or next(reversed(grid.trail), "") or "without a caption"
+            yield f"table {number} of the file ({title})"
