@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 from audit_lib.beside import Behind
 from audit_lib.errors import ColumnTypeError
 from audit_lib.large_file import LARGE, Content, LargeFile, Sink
+from audit_lib.parquet_batches import batches_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -374,7 +375,7 @@ def emptied_batches(
     own = [name for name in emptied if name in columns]
     never_missing = [name for name in own if not schema.field(name).nullable]
     read = [name for name in columns if name not in never_missing]
-    for batch in file.iter_batches(batch_size=rows, columns=read):
+    for batch in batches_of(file, rows, read):
         texts = pa.repeat(pa.scalar("", pa.string()), len(batch))
         found = {name: texts if name in own else batch[name] for name in [*read, *never_missing]}
         for name in own:

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from audit_lib.errors import EvidenceError
+from audit_lib.parquet_batches import batches_of
 
 _BATCH: Final = 1 << 14
 """Rows of a shard that are read at a time."""
@@ -44,7 +45,7 @@ class ShardScores:
         file = pq.ParquetFile(source, read_dictionary=[*labels], buffer_size=_BUFFER, pre_buffer=False)
         names = [*columns]
         schema = pa.schema([file.schema_arrow.field(name) for name in names])
-        batches = file.iter_batches(batch_size=_BATCH, columns=names)
+        batches = batches_of(file, _BATCH, names)
         return cls(schema.empty_table(), (pa.Table.from_batches([batch]) for batch in batches))
 
     def table(self) -> pa.Table:

@@ -28,6 +28,7 @@ from audit_lib.documents.evidence import SALTED_LEAVES, ListedFile, RecordTree
 from audit_lib.errors import EvidenceError
 from audit_lib.known_ids import KnownIds, as_texts, dealt
 from audit_lib.large_file import Content, Sink, sha256_of, size_of
+from audit_lib.parquet_batches import batches_of
 from audit_lib.privacy.leaf_salts import LeafSalts
 from audit_lib.run import Run
 
@@ -308,7 +309,7 @@ def _shards(stages: Sequence[str]) -> list[str]:
 def _batches(run: Run, stage: str) -> Iterator[pa.RecordBatch]:
     """Yield the score records of a shard, a batch at a time."""
     source = run.stage(stage).parquet("scores.parquet", _LARGE)
-    yield from pq.ParquetFile(source).iter_batches(batch_size=_BATCH)
+    yield from batches_of(pq.ParquetFile(source), _BATCH)
 
 
 def _as_bytes(places: NDArray[np.int64]) -> NDArray[np.uint8]:

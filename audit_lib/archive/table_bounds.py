@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 from audit_lib.archive.findings import Work
 from audit_lib.errors import AuditError, EvidenceError, StoreUnreachableError
 from audit_lib.large_file import LARGE, Content, LargeFile, fetched, stream_of
+from audit_lib.parquet_batches import batches_of
 from audit_lib.parquet_pages import UnpackedColumn, unpacked_columns
 from audit_lib.privacy.levels import is_withheld
 from audit_lib.privacy.vault import HEADER, parts_of
@@ -142,7 +143,7 @@ def _is_within(content: Content, file: pq.ParquetFile, columns: list[UnpackedCol
         return True
     # Values of a dictionary may repeat, so that little holds much: what comes out is counted, some rows at a time.
     rows = max(1, min(_ROWS, _TOGETHER // max(1, sum(longest[name] for name in counted))))
-    for batch in file.iter_batches(batch_size=rows, columns=counted, use_threads=False):
+    for batch in batches_of(file, rows, counted, use_threads=False):
         left -= batch.nbytes
         if left < 0:
             return False

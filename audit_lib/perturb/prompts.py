@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from audit_lib.errors import EvidenceError
+from audit_lib.parquet_batches import batches_of
 from audit_lib.run import Run
 
 HELD: Final = 1024
@@ -67,7 +68,7 @@ class Prompts(Collection[Mapping[str, Any]]):
     def _batches(self, rows: int, columns: list[str]) -> Iterator[pa.RecordBatch]:
         # In pages, so that no whole column of texts is held.
         file = pq.ParquetFile(self._source, buffer_size=_PAGE_BYTES)
-        return iter(file.iter_batches(batch_size=rows, columns=columns))
+        return batches_of(file, rows, columns)
 
     def column(self, name: str) -> list[Any]:
         """Return one column, without reading the others."""

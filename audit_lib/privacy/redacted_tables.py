@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 
 from audit_lib.known_ids import KnownIds, as_texts
 from audit_lib.large_file import Content, Sink, stream_of
+from audit_lib.parquet_batches import batches_of
 from audit_lib.privacy.levels import REDACTED
 from audit_lib.privacy.rows_csv import LEADING, csv_parts, whole_lines
 from audit_lib.records import ROW_GROUP, VARIATION, ParquetSink
@@ -172,7 +173,7 @@ def _file(run: Run, path: str) -> pq.ParquetFile:
 def _different(run: Run, path: str, name: str) -> pa.ChunkedArray:
     """Return the ids of a column, those that stand near each other once."""
     file = _file(run, path)
-    found = [pc.unique(batch[name]).drop_null() for batch in file.iter_batches(_READ, columns=[name])]
+    found = [pc.unique(batch[name]).drop_null() for batch in batches_of(file, _READ, [name])]
     return pa.chunked_array(found, pa.string())
 
 
@@ -192,7 +193,7 @@ def _rows(
     rows = _READ_TEXTS if fields else _READ
     with ParquetSink(schema) as sink:
         waiting, count = list[pa.RecordBatch](), 0
-        for batch in file.iter_batches(rows, columns=read):
+        for batch in batches_of(file, rows, read):
             columns = []
             for name in names:
                 if name == "fields":

@@ -20,6 +20,7 @@ from typing import Any, BinaryIO, Final
 from audit_lib.beside import ahead
 from audit_lib.digesting_stream import DigestingStream
 from audit_lib.errors import AuditError, CorruptFileError, InputError, StoreUnreachableError
+from audit_lib.parquet_batches import batches_of
 from audit_lib.sample.blocks import (
     BLOCK_ROWS,
     RecordBlock,
@@ -153,7 +154,7 @@ class TableFile:
                     file = pq.ParquetFile(
                         source, buffer_size=_CHUNK_BYTES
                     )  # page by page, not a whole row group
-                    for batch in file.iter_batches(batch_size=BLOCK_ROWS):
+                    for batch in batches_of(file, BLOCK_ROWS):
                         columns = {
                             name: column.to_pylist
                             for name, column in zip(batch.schema.names, batch.columns, strict=True)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from audit_lib.coded import CodedTexts
 from audit_lib.large_file import LARGE, Content
+from audit_lib.parquet_batches import batches_of
 from audit_lib.records import ParquetSink, parquet_source
 from audit_lib.score.packs import Pack, deal, ends_of_packs
 
@@ -220,7 +221,7 @@ def shard_tables(content: Content, rows: ShardRows) -> dict[int, Content]:
     most = _MOST // len(rows.spans) if 0 < len(rows.spans) <= _FILES else LARGE
     parts = {shard: _Part(schema, group, most) for shard in rows.spans}
     at = 0
-    for batch in file.iter_batches(batch_size=_rows_read(file)):
+    for batch in batches_of(file, _rows_read(file)):
         for shard, mine, first, last in rows.by_shard(at, at + batch.num_rows):
             own = batch.take(pa.array(mine)).columns
             repeats = [pa.array(first, pa.int32()), pa.array(last, pa.int32())]

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from audit_lib.errors import EvidenceError
+from audit_lib.parquet_batches import batches_of
 from audit_lib.shard_scores import ShardScores
 
 BLOCK: Final = 1 << 18
@@ -53,7 +54,7 @@ class SortedIds:
         def parts() -> Iterator[pa.Array]:
             file = pq.ParquetFile(source(), buffer_size=_BUFFER, pre_buffer=False)
             last = ""
-            for batch in file.iter_batches(batch_size=BLOCK, columns=["variant_id"]):
+            for batch in batches_of(file, BLOCK, ["variant_id"]):
                 ids = batch.column(0)
                 if not _rises(ids, last):
                     raise UnsortedError

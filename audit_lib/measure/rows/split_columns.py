@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from audit_lib.errors import InputError
+from audit_lib.parquet_batches import batches_of
 from audit_lib.policies import policy_of
 from audit_lib.run import Run
 from audit_lib.sample.values import imputed_shares, sampling_weights, yes_or_no
@@ -24,6 +25,9 @@ TRUE_CLASS: Final = "true_class"
 
 WEIGHT: Final = "sampling_weight"
 """Name of the column of sampling weights, where the spec names one of the source's."""
+
+_READ: Final = 1 << 16
+"""Rows read at a time."""
 
 IMPUTED: Final = "imputed "
 """Begins the name of a column of probabilities of an attribute's levels; the attribute ends it."""
@@ -105,7 +109,7 @@ def attributed(run: Run) -> int:
     """Count the variants whose recorded answer names the model that gave it."""
     file = pq.ParquetFile(run.stage("variants").parquet("variants.parquet"))
     return sum(
-        len(batch) - batch.column(0).null_count for batch in file.iter_batches(columns=["recorded_model"])
+        len(batch) - batch.column(0).null_count for batch in batches_of(file, _READ, ["recorded_model"])
     )
 
 
