@@ -14,22 +14,36 @@ from typing import Any, Final
 
 from audit_lib.canonical import pretty_json, sha256
 from audit_lib.check.findings import SummaryFinding
+from audit_lib.check.own_estimates import (
+    FISHER,
+    LOOSE,
+    Row,
+    close,
+    contradiction,
+    fisher,
+    is_number,
+    of_adverse_impact,
+    of_errors,
+    of_intervals,
+    of_koopman,
+    of_missingness,
+)
 from audit_lib.check.own_ranges import out_of_range
+from audit_lib.check.own_strata import of_strata
+from audit_lib.documents.report import Report
+from audit_lib.errors import EvidenceError
 from audit_lib.policies import load_policy, policy_names
+from audit_lib.typed_json import decode_value
 
 DIGESTS: Final = "digests"
-_CLOSE: Final = 1e-9
-_LOOSE: Final = 1e-6
-"""For limits and p-values, which are found by iteration."""
-_MOST_FOR_FISHER: Final = 5000
+_POOLED: Final = "difference of rates in standard deviations (pooled)"
 _FOUND: Final = ("difference", "below_the_line")
-
-_Row = Mapping[str, Any]
 
 
 def document_findings(document: Mapping[str, Any]) -> Iterator[SummaryFinding]:
     """Yield what of a ``report.json`` is not as it was written, or does not follow from the rest of it."""
     yield from _digests(document)
+    yield from _words(document)
     try:
         yield from _numbers(document)
     except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError, IndexError) as error:
@@ -61,16 +75,16 @@ def _digests(document: Mapping[str, Any]) -> Iterator[SummaryFinding]:
             )
 
 
-def _contradiction(where: str, row: str, what: str, printed: object, recomputed: object) -> SummaryFinding:
-    return SummaryFinding(
-        id="number_contradicted",
-        table=where,
-        row=row,
-        column=what,
-        printed=str(printed),
-        recomputed=str(float(recomputed) if isinstance(recomputed, Fraction) else recomputed),
-        message=f"{what} does not follow from the document's other numbers",
-    )
+_OF_ANOTHER_VERSION: Final = ("is not a key of this version", "is missing")
+
+
+def _words(document: Mapping[str, Any]) -> Iterator[SummaryFinding]:
+    """What kind of interval, verdict or answer it is has words of its own, and a number its kind."""
+    try:
+        decode_value(Report, document, "report.json")
+    except EvidenceError as error:
+        if not any(words in str(error) for words in _OF_ANOTHER_VERSION):
+            yield SummaryFinding(id="number_contradicted", message=f"{error}, which no report says")
 
 
 def _numbers(document: Mapping[str, Any]) -> Iterator[SummaryFinding]:
@@ -83,11 +97,16 @@ def _numbers(document: Mapping[str, Any]) -> Iterator[SummaryFinding]:
         if isinstance(larger := table.get("larger"), dict):
             yield from _table({**larger, "total": None}, f"{where}, larger categories", threshold)
     yield from _family(metrics)
+    yield from _verdicts(metrics)
+    yield from of_strata(metrics)
+    yield from of_missingness(metrics)
+    yield from of_intervals(metrics)
+    yield from of_errors(metrics, "metrics")
     yield from _headline(document, metrics["tables"])
     rows = metrics["rows"]
     by_status = sum(rows["by_status"].values())
     if rows["total"] != by_status:
-        yield _contradiction("rows", "", "total", rows["total"], by_status)
+        yield contradiction("rows", "", "total", rows["total"], by_status)
 
 
 def _where(table: Mapping[str, Any]) -> str:
@@ -101,23 +120,23 @@ def _table(table: Mapping[str, Any], where: str, threshold: Fraction) -> Iterato
         yield from _row(row, best, where, threshold)
     known = sum(row["n"] for row in rows)
     if len(rows) == len(table["rows"]) and isinstance(table.get("total"), int) and table["total"] != known:
-        yield _contradiction(where, "", "total", table["total"], known)
+        yield contradiction(where, "", "total", table["total"], known)
     bases = {round(row["n"] / row["share_of_data"]) for row in rows if row.get("share_of_data")}
     for row in rows:
         share = row.get("share_of_data")
         if isinstance(share, float | int) and len(bases) > 1 and row["n"]:
             most = max(
                 bases,
-                key=lambda base: sum(_close(one["share_of_data"], Fraction(one["n"], base)) for one in rows),
+                key=lambda base: sum(close(one["share_of_data"], Fraction(one["n"], base)) for one in rows),
             )
-            if not _close(share, Fraction(row["n"], most)):
-                yield _contradiction(where, row["label"], "share_of_data", share, Fraction(row["n"], most))
+            if not close(share, Fraction(row["n"], most)):
+                yield contradiction(where, row["label"], "share_of_data", share, Fraction(row["n"], most))
     if best is not None and best["n"]:
         top = Fraction(best["selected"], best["n"])
         for row in rows:
             compared = _number(row.get("impact_ratio")) is not None
             if compared and row["n"] and Fraction(row["selected"], row["n"]) > top:
-                yield _contradiction(where, row["label"], "comparator", table["comparator"], row["label"])
+                yield contradiction(where, row["label"], "comparator", table["comparator"], row["label"])
 
 
 def _number(estimate: object) -> float | None:
@@ -125,34 +144,39 @@ def _number(estimate: object) -> float | None:
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
-def _row(row: _Row, best: _Row | None, where: str, threshold: Fraction) -> Iterator[SummaryFinding]:
+def _row(row: Row, best: Row | None, where: str, threshold: Fraction) -> Iterator[SummaryFinding]:
     label, n, selected = str(row["label"]), row["n"], row["selected"]
     if not 0 <= selected <= n:
-        yield _contradiction(where, label, "selected", selected, f"0 to {n}")
+        yield contradiction(where, label, "selected", selected, f"0 to {n}")
         return
     rate, ratio = row.get("rate"), row.get("impact_ratio")
     if (stated := _number(rate)) is not None and n:
         exact = Fraction(selected, n)
-        if not _close(stated, exact):
-            yield _contradiction(where, label, "rate", stated, exact)
+        if not close(stated, exact):
+            yield contradiction(where, label, "rate", stated, exact)
         yield from _rate_interval(rate, selected, n, where, label)
     for name in ("n", "n_group"):
         if isinstance(rate, dict) and isinstance(rate.get(name), int) and rate[name] != n:
-            yield _contradiction(where, label, f"rate.{name}", rate[name], n)
+            yield contradiction(where, label, f"rate.{name}", rate[name], n)
+    if best is not None and isinstance(ratio, dict):
+        yield from _compared(ratio, row, best, where)
     stated = _number(ratio)
     exact_ratio = None
     if stated is not None and best is not None and best["selected"] and n:
         exact_ratio = Fraction(selected * best["n"], n * best["selected"])
-        if not _close(stated, exact_ratio):
-            yield _contradiction(where, label, "impact_ratio", stated, exact_ratio)
+        if not close(stated, exact_ratio):
+            yield contradiction(where, label, "impact_ratio", stated, exact_ratio)
         yield from _ratio(ratio, row, best, exact_ratio, where)
+        if selected or best["selected"] < best["n"]:
+            yield from of_koopman(ratio, row, best, where)
+        yield from of_adverse_impact(row, best, where, threshold)
     flag = row.get("four_fifths_flag")
     if isinstance(flag, bool) and exact_ratio is not None and flag != (exact_ratio < threshold):
-        yield _contradiction(where, label, "four_fifths_flag", flag, exact_ratio < threshold)
-    yield from _bounds(row, where)
+        yield contradiction(where, label, "four_fifths_flag", flag, exact_ratio < threshold)
+    yield from _bounds(row, best, where)
 
 
-def _bounds(row: _Row, where: str) -> Iterator[SummaryFinding]:
+def _bounds(row: Row, best: Row | None, where: str) -> Iterator[SummaryFinding]:
     """A rate with nobody missing is its own bounds; with somebody, all of them selected or none."""
     for name in ("missing", "unknown"):
         given = row.get(name)
@@ -163,10 +187,18 @@ def _bounds(row: _Row, where: str) -> Iterator[SummaryFinding]:
             continue
         exact = Fraction(row["selected"], row["n"] + more), Fraction(row["selected"] + more, row["n"] + more)
         for what, stated, value in (("lower", low, exact[0]), ("upper", high, exact[1])):
-            if not _close(stated, value):
-                yield _contradiction(
+            if not close(stated, value):
+                yield contradiction(
                     where, str(row["label"]), f"{name}: {what} bound of the rate", stated, value
                 )
+        limits = given.get("ratio_bounds")
+        if best is not None and best["selected"] and isinstance(limits, list):
+            for what, stated, value in zip(("lower", "upper"), limits, exact, strict=True):
+                over = value * Fraction(best["n"], best["selected"])
+                if isinstance(stated, float | int) and not close(stated, over):
+                    yield contradiction(
+                        where, str(row["label"]), f"{name}: {what} bound of the ratio", stated, over
+                    )
 
 
 def _ends(interval: object) -> tuple[float, float] | None:
@@ -186,62 +218,52 @@ def _rate_interval(rate: Any, selected: int, n: int, where: str, label: str) -> 
         half = z * math.sqrt(n * share * (1 - share) + z * z / 4)
         wilson = (middle - half) / (n + z * z), (middle + half) / (n + z * z)
         for what, stated, value in zip(("low", "high"), ends, wilson, strict=True):
-            if abs(stated - min(max(value, 0.0), 1.0)) > _LOOSE:
-                yield _contradiction(where, label, f"rate.interval.{what}", stated, value)
-    elif not ends[0] - _LOOSE <= selected / n <= ends[1] + _LOOSE:
-        yield _contradiction(where, label, "rate.interval", ends, selected / n)
+            if abs(stated - min(max(value, 0.0), 1.0)) > LOOSE:
+                yield contradiction(where, label, f"rate.interval.{what}", stated, value)
+    elif not ends[0] - LOOSE <= selected / n <= ends[1] + LOOSE:
+        yield contradiction(where, label, "rate.interval", ends, selected / n)
 
 
-def _ratio(ratio: Any, row: _Row, best: _Row, exact: Fraction, where: str) -> Iterator[SummaryFinding]:
-    label = str(row["label"])
-    counts = {"n_group": row["n"], "n_reference": best["n"]}
+def _compared(ratio: Any, row: Row, best: Row, where: str) -> Iterator[SummaryFinding]:
+    """The people of a ratio, and of the tests of it, are those of its row and of the highest one."""
+    both = row["n"] if row["label"] == best["label"] else row["n"] + best["n"]
+    counts = {"n_group": row["n"], "n_reference": best["n"], "n": both}
     for name, value in counts.items():
         if isinstance(ratio.get(name), int) and ratio[name] != value:
-            yield _contradiction(where, label, f"impact_ratio.{name}", ratio[name], value)
+            yield contradiction(where, str(row["label"]), f"impact_ratio.{name}", ratio[name], value)
+    for test in ratio.get("tests", ()):
+        if test["method"] in (FISHER, _POOLED) and test["n"] != both:
+            yield contradiction(where, str(row["label"]), f"n of {test['name']}", test["n"], both)
+
+
+def _ratio(ratio: Any, row: Row, best: Row, exact: Fraction, where: str) -> Iterator[SummaryFinding]:
+    label = str(row["label"])
     for interval in (ratio.get("interval"), *ratio.get("intervals", ())):
         ends = _ends(interval)
-        if ends is not None and not ends[0] - _LOOSE <= exact <= ends[1] + _LOOSE:
-            yield _contradiction(where, label, "interval of the impact ratio", ends, exact)
+        if ends is not None and not ends[0] - LOOSE <= exact <= ends[1] + LOOSE:
+            yield contradiction(where, label, "interval of the impact ratio", ends, exact)
     if row["label"] == best["label"]:
         return
     a, b, c, d = row["selected"], row["n"] - row["selected"], best["selected"], best["n"] - best["selected"]
     for test in ratio.get("tests", ()):
         p, statistic = test.get("p_value"), test.get("statistic")
-        if (
-            test["method"] == "Fisher's exact test"
-            and isinstance(p, float)
-            and a + b + c + d <= _MOST_FOR_FISHER
-        ):
-            value = float(_fisher(a, b, c, d))
-            if abs(p - value) > _LOOSE * max(value, _LOOSE):
-                yield _contradiction(where, label, "p of Fisher's exact test", p, value)
+        if test["method"] == FISHER and isinstance(p, float) and (exact_p := fisher(a, b, c, d)) is not None:
+            value = float(exact_p)
+            if abs(p - value) > LOOSE * max(value, LOOSE):
+                yield contradiction(where, label, "p of Fisher's exact test", p, value)
             odds = Fraction(a * d, b * c) if b * c else None
-            if odds is not None and isinstance(statistic, float) and not _close(statistic, odds):
-                yield _contradiction(where, label, "odds ratio", statistic, odds)
-        elif test["method"] == "difference of rates in standard deviations (pooled)" and isinstance(
-            statistic, float
-        ):
+            if odds is not None and isinstance(statistic, float) and not close(statistic, odds):
+                yield contradiction(where, label, "odds ratio", statistic, odds)
+        elif test["method"] == _POOLED and isinstance(statistic, float):
             pooled = (a + c) / (a + b + c + d)
             deviation = math.sqrt(pooled * (1 - pooled) * (1 / (a + b) + 1 / (c + d)))
             z = (a / (a + b) - c / (c + d)) / deviation if deviation else 0.0
-            if abs(statistic - z) > _LOOSE:
-                yield _contradiction(where, label, "standard deviations", statistic, z)
-            if isinstance(p, float) and abs(p - 2 * NormalDist().cdf(-abs(z))) > _LOOSE:
-                yield _contradiction(
+            if not close(statistic, z):
+                yield contradiction(where, label, "standard deviations", statistic, z)
+            if isinstance(p, float) and abs(p - 2 * NormalDist().cdf(-abs(z))) > LOOSE:
+                yield contradiction(
                     where, label, "p of standard deviations", p, 2 * NormalDist().cdf(-abs(z))
                 )
-
-
-def _fisher(a: int, b: int, c: int, d: int) -> Fraction:
-    """Two-sided: all tables of these margins that are no more likely than this one."""
-    first, second, chosen = a + b, c + d, a + c
-    ways = {
-        k: math.comb(first, k) * math.comb(second, chosen - k)
-        for k in range(max(0, chosen - second), min(first, chosen) + 1)
-    }
-    # As usual, what differs from this table by rounding alone counts as equally likely.
-    most = ways[a] * (10**7 + 1)
-    return Fraction(sum(w for w in ways.values() if w * 10**7 <= most), math.comb(first + second, chosen))
 
 
 def _family(metrics: Mapping[str, Any]) -> Iterator[SummaryFinding]:
@@ -253,14 +275,20 @@ def _family(metrics: Mapping[str, Any]) -> Iterator[SummaryFinding]:
     alpha = family["alpha"]
     if len(tests) == family["family_size"]:
         for where, p, adjusted, _ in tests:
-            if adjusted is not None and p is not None and adjusted < p - _CLOSE:
-                yield _contradiction(where, "", "p adjusted for all tests", adjusted, f"at least {p}")
+            if adjusted is not None and p is not None and adjusted < p - LOOSE:
+                yield contradiction(where, "", "p adjusted for all tests", adjusted, f"at least {p}")
         for name, count in (
             ("unadjusted", sum(p is not None and p < alpha for _, p, _, _ in tests)),
             ("holm", sum(adjusted is not None and adjusted < alpha for _, _, adjusted, _ in tests)),
         ):
             if family["findings"][name] != count:
-                yield _contradiction("multiplicity", "", f"findings.{name}", family["findings"][name], count)
+                yield contradiction("multiplicity", "", f"findings.{name}", family["findings"][name], count)
+    for table in metrics["tables"]:
+        equal, adjusted = table.get("equal_rates"), table.get("multiplicity")
+        if isinstance(equal, dict) and isinstance(adjusted, dict) and is_number(equal.get("p_value")):
+            holm = adjusted["holm"]
+            if adjusted["test"] == "equal_rates" and is_number(holm) and holm < equal["p_value"] - LOOSE:
+                yield contradiction(_where(table), "", "p adjusted for all tests", holm, equal["p_value"])
     for where, _, adjusted, verdict in tests:
         if (
             adjusted is not None
@@ -268,7 +296,27 @@ def _family(metrics: Mapping[str, Any]) -> Iterator[SummaryFinding]:
             and verdict["kind"] in _FOUND
             and adjusted >= alpha
         ):
-            yield _contradiction(where, "", "verdict", verdict["kind"], f"adjusted p {adjusted}")
+            yield contradiction(where, "", "verdict", verdict["kind"], f"adjusted p {adjusted}")
+
+
+def _verdicts(value: Any, where: str = "metrics") -> Iterator[SummaryFinding]:
+    """Yield what is called equivalent and is not shown to be inside a margin."""
+    if isinstance(value, list):
+        for i, one in enumerate(value):
+            yield from _verdicts(one, f"{where}[{i}]")
+    elif isinstance(value, dict):
+        verdict, held = value.get("verdict"), value.get("held")
+        if isinstance(verdict, dict) and verdict.get("kind") == "equivalent":
+            ends = None if held is None else _ends(held["interval"])
+            if ends is None:
+                yield contradiction(where, "", "verdict", "equivalent", "undecided without an interval")
+            else:
+                of_ratio = str(value["metric"]).endswith("impact_ratio")
+                inside = ends[0] >= held["margin"] if of_ratio else max(map(abs, ends)) <= held["margin"]
+                if not inside:
+                    yield contradiction(where, "", "verdict", "equivalent", f"undecided: {ends}")
+        for name, one in value.items():
+            yield from _verdicts(one, f"{where}.{name}")
 
 
 def _tested(value: Any, where: str = "metrics") -> Iterator[tuple[str, float | None, float | None, Any]]:
@@ -314,10 +362,6 @@ def _headline(document: Mapping[str, Any], tables: Sequence[Mapping[str, Any]]) 
         ]
         pairs = {(n, selected) for _, n, selected in rows}
         if counts not in rows or (leader["comparator_n"], leader["comparator_selected"]) not in pairs:
-            yield _contradiction(
+            yield contradiction(
                 "headline", str(leader["label"]), kind, counts, "no row of a table has these counts"
             )
-
-
-def _close(stated: float, exact: Fraction) -> bool:
-    return math.isclose(stated, exact, rel_tol=_CLOSE, abs_tol=_CLOSE)

@@ -8,106 +8,43 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache
 from string import Formatter
 from typing import Final
 
 from audit_lib.check.findings import SummaryFinding
+from audit_lib.check.own_marks import marks_and_charts
+from audit_lib.check.own_sentences import changed_sentences
+from audit_lib.check.own_tables import STAR, CountedRow, CountedTable, counted_tables, half_up, rate_of
+from audit_lib.check.own_tests import beside_the_rates
 from audit_lib.page_transcript import PageText
 from audit_lib.translation import LANGUAGES, Speaker
 
-_COUNT: Final = re.compile(r"\d{1,3}(?:,\d{3})+|\d+")
 _DECIMAL: Final = re.compile(r"\d+(?:\.(\d+))?")
 _FOUR_FIFTHS: Final = Fraction(4, 5)
-_STAR: Final = "*"
 _STRATA: Final = "strata"
-
-
-@dataclass(slots=True)
-class _Row:
-    label: str
-    cells: dict[str, str] = field(default_factory=dict)
-    star: bool = False
-    notes: dict[str, str] = field(default_factory=dict)
-
-    def count(self, of: str) -> int | None:
-        words = self.cells.get(of, "")
-        return int(words.replace(",", "")) if _COUNT.fullmatch(words) else None
-
-    def value(self, of: str) -> tuple[Fraction, int] | None:
-        """The number that is printed, as a fraction, and its digits."""
-        words = self.cells.get(of, "")
-        found = _DECIMAL.fullmatch(words.removesuffix("%").strip())
-        if found is None:
-            return None
-        return Fraction(found[0]), len(found[1] or "")
-
-
-@dataclass(slots=True)
-class _CountedTable:
-    part: str
-    caption: str
-    rows: list[_Row] = field(default_factory=list)
-
-    @property
-    def top(self) -> Fraction | None:
-        """The highest rate of the rows that have a ratio."""
-        rates = [
-            rate for row in self.rows if row.value("ratio") is not None and (rate := _rate(row)) is not None
-        ]
-        return max(rates, default=None)
 
 
 def contradictions(texts: Sequence[PageText]) -> list[SummaryFinding]:
     """Return the numbers, marks and sentences of a page that do not follow from its own counts."""
-    tables = _tables(texts)
+    tables = counted_tables(texts)
     return [
         *(finding for table in tables for finding in _of_table(table)),
         *_of_charts(texts, tables),
+        *beside_the_rates(texts, tables),
+        *marks_and_charts(texts),
+        *changed_sentences(texts),
         *_of_sentences(texts, tables),
     ]
 
 
-def _tables(texts: Sequence[PageText]) -> list[_CountedTable]:
-    tables: list[_CountedTable] = []
-    began = False
-    for one in texts:
-        if one.kind == "caption":
-            tables.append(_CountedTable(one.part, one.words))
-            began = True
-        elif one.table and began and one.row:
-            table = tables[-1]
-            if one.kind == "th":
-                table.rows.append(_Row(one.row))
-            elif table.rows and one.of:
-                row = table.rows[-1]
-                if one.kind == "td":
-                    row.cells[one.of] = one.words
-                elif one.kind == "mark" and one.of == "ratio":
-                    row.star = one.words == _STAR
-                elif one.kind == "small":
-                    row.notes[one.of] = one.words
-    return [table for table in tables if any({"n", "selected"} <= row.cells.keys() for row in table.rows)]
-
-
-def _rate(row: _Row) -> Fraction | None:
-    n, selected = row.count("n"), row.count("selected")
-    return Fraction(selected, n) if n and selected is not None else None
-
-
-def _half_up(value: Fraction, digits: int) -> Fraction:
-    scaled = value * 10**digits
-    return Fraction((2 * scaled.numerator + scaled.denominator) // (2 * scaled.denominator), 10**digits)
-
-
-def _of_table(table: _CountedTable) -> Iterator[SummaryFinding]:
+def _of_table(table: CountedTable) -> Iterator[SummaryFinding]:
     hidden = any(row.count("n") is None for row in table.rows)
     everybody = sum(row.count("n") or 0 for row in table.rows)
     top = table.top
     for row in table.rows:
-        n, selected, rate = row.count("n"), row.count("selected"), _rate(row)
+        n, selected, rate = row.count("n"), row.count("selected"), rate_of(row)
         if n is not None and selected is not None and selected > n:
             yield _finding(table, row, "selected", str(selected), f"at most {n}")
         if rate is not None:
@@ -120,16 +57,16 @@ def _of_table(table: _CountedTable) -> Iterator[SummaryFinding]:
         yield from _printed(table, row, "ratio", rate / top)
         yield from _around(table, row, "ratio", rate / top)
         if row.star != (rate / top < _FOUR_FIFTHS):
-            yield _finding(table, row, "mark", _STAR if row.star else "no mark", "" if row.star else _STAR)
+            yield _finding(table, row, "mark", STAR if row.star else "no mark", "" if row.star else STAR)
 
 
-def _printed(table: _CountedTable, row: _Row, of: str, exact: Fraction) -> Iterator[SummaryFinding]:
+def _printed(table: CountedTable, row: CountedRow, of: str, exact: Fraction) -> Iterator[SummaryFinding]:
     shown = row.value(of)
-    if shown is not None and _half_up(exact, shown[1]) != shown[0]:
-        yield _finding(table, row, of, row.cells[of], f"{float(_half_up(exact, shown[1])):.{shown[1]}f}")
+    if shown is not None and half_up(exact, shown[1]) != shown[0]:
+        yield _finding(table, row, of, row.cells[of], f"{float(half_up(exact, shown[1])):.{shown[1]}f}")
 
 
-def _around(table: _CountedTable, row: _Row, of: str, exact: Fraction) -> Iterator[SummaryFinding]:
+def _around(table: CountedTable, row: CountedRow, of: str, exact: Fraction) -> Iterator[SummaryFinding]:
     """An interval holds its own number, up to the last digit that is printed."""
     limits = list(_DECIMAL.finditer(row.notes.get(of, "")))
     if len(limits) != 2:
@@ -140,7 +77,9 @@ def _around(table: _CountedTable, row: _Row, of: str, exact: Fraction) -> Iterat
         yield _finding(table, row, of, row.notes[of], f"an interval with {float(exact):.4f} in it")
 
 
-def _finding(table: _CountedTable, row: _Row, column: str, printed: str, recomputed: str) -> SummaryFinding:
+def _finding(
+    table: CountedTable, row: CountedRow, column: str, printed: str, recomputed: str
+) -> SummaryFinding:
     return SummaryFinding(
         id="number_contradicted",
         table=table.caption,
@@ -152,7 +91,7 @@ def _finding(table: _CountedTable, row: _Row, column: str, printed: str, recompu
     )
 
 
-def _of_charts(texts: Sequence[PageText], tables: Sequence[_CountedTable]) -> Iterator[SummaryFinding]:
+def _of_charts(texts: Sequence[PageText], tables: Sequence[CountedTable]) -> Iterator[SummaryFinding]:
     """Of a chart whose description has the ratios or rates of tables, all but one: the one that no table has."""
     known = {row.cells.get(of) for table in tables for row in table.rows for of in ("rate", "ratio")}
     for one in texts:
@@ -171,23 +110,25 @@ def _of_charts(texts: Sequence[PageText], tables: Sequence[_CountedTable]) -> It
 
 # --- Sentences. ---
 
-_Check = Callable[[Mapping[str, str], Sequence[_CountedTable]], str]
+_Check = Callable[[Mapping[str, str], Sequence[CountedTable]], str]
 
 
 def _number(words: str) -> int:
     return int(words.replace(",", ""))
 
 
-def _headline(tables: Sequence[_CountedTable]) -> list[_CountedTable]:
+def _headline(tables: Sequence[CountedTable]) -> list[CountedTable]:
     return [table for table in tables if table.part != _STRATA]
 
 
-def _tally(values: Mapping[str, str], tables: Sequence[_CountedTable]) -> str:
+def _tally(values: Mapping[str, str], tables: Sequence[CountedTable]) -> str:
     compared = below = 0
     for table in _headline(tables):
         top = table.top
         rates = [
-            rate for row in table.rows if row.value("ratio") is not None and (rate := _rate(row)) is not None
+            rate
+            for row in table.rows
+            if row.value("ratio") is not None and (rate := rate_of(row)) is not None
         ]
         if top:
             compared += len(rates) - 1
@@ -196,7 +137,7 @@ def _tally(values: Mapping[str, str], tables: Sequence[_CountedTable]) -> str:
     return "" if stated == (below, compared) else f"{below} of {compared}"
 
 
-def _leader(values: Mapping[str, str], tables: Sequence[_CountedTable]) -> str:
+def _leader(values: Mapping[str, str], tables: Sequence[CountedTable]) -> str:
     """Both pairs of counts are those of rows of one table."""
     pairs = [
         (_number(values["selected"]), _number(values["n"])),
@@ -209,12 +150,12 @@ def _leader(values: Mapping[str, str], tables: Sequence[_CountedTable]) -> str:
     return "counts of two rows of one table"
 
 
-def _share_of_total(values: Mapping[str, str], _: Sequence[_CountedTable]) -> str:
+def _share_of_total(values: Mapping[str, str], _: Sequence[CountedTable]) -> str:
     answered, total = _number(values["answered"]), _number(values["total"])
     return "" if answered <= total else f"at most {total}"
 
 
-def _fewer(values: Mapping[str, str], _: Sequence[_CountedTable]) -> str:
+def _fewer(values: Mapping[str, str], _: Sequence[CountedTable]) -> str:
     below, tests, alpha = _number(values["below"]), _number(values["tests"]), Fraction(values["alpha"])
     expected = alpha * tests
     near = {int(expected), int(expected) + 1} if expected.denominator != 1 else {int(expected)}
@@ -272,7 +213,7 @@ def _pattern(words: str) -> re.Pattern[str]:
     return re.compile("".join(pieces))
 
 
-def _of_sentences(texts: Sequence[PageText], tables: Sequence[_CountedTable]) -> Iterator[SummaryFinding]:
+def _of_sentences(texts: Sequence[PageText], tables: Sequence[CountedTable]) -> Iterator[SummaryFinding]:
     for one in texts:
         for pattern, check in _patterns():
             for found in pattern.finditer(one.words):

@@ -31,6 +31,7 @@ __all__ = [
     "speaking",
     "spoken",
     "t",
+    "texts_in",
     "tn",
     "tp",
 ]
@@ -236,6 +237,20 @@ def _of_pattern(language: str, words: str) -> str | None:
 def _catalogue(language: str) -> gettext.GNUTranslations:
     with files("audit_lib.translation").joinpath(f"{language}.mo").open("rb") as file:
         return gettext.GNUTranslations(file)
+
+
+@cache
+def texts_in(language: str) -> frozenset[str]:
+    """Return all texts that the catalogues hold in a language, with their places (of English plurals the singular).
+
+    Examples
+    --------
+    >>> "not signed" in texts_in("en"), "sin firma" in texts_in("es")
+    (True, True)
+    """
+    if language == "en":
+        return frozenset(one.rpartition("\4")[2] for one in _ids("es"))
+    return frozenset(words for key, words in vars(_catalogue(language))["_catalog"].items() if key)
 
 
 @cache
