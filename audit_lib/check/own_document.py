@@ -17,7 +17,7 @@ from audit_lib.check.findings import SummaryFinding
 from audit_lib.check.own_estimates import (
     FISHER,
     LOOSE,
-    Row,
+    JsonObject,
     close,
     contradiction,
     fisher,
@@ -144,7 +144,9 @@ def _number(estimate: object) -> float | None:
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
-def _row(row: Row, best: Row | None, where: str, threshold: Fraction) -> Iterator[SummaryFinding]:
+def _row(
+    row: JsonObject, best: JsonObject | None, where: str, threshold: Fraction
+) -> Iterator[SummaryFinding]:
     label, n, selected = str(row["label"]), row["n"], row["selected"]
     if not 0 <= selected <= n:
         yield contradiction(where, label, "selected", selected, f"0 to {n}")
@@ -162,7 +164,7 @@ def _row(row: Row, best: Row | None, where: str, threshold: Fraction) -> Iterato
         yield from _compared(ratio, row, best, where)
     stated = _number(ratio)
     exact_ratio = None
-    if stated is not None and best is not None and best["selected"] and n:
+    if isinstance(ratio, dict) and stated is not None and best is not None and best["selected"] and n:
         exact_ratio = Fraction(selected * best["n"], n * best["selected"])
         if not close(stated, exact_ratio):
             yield contradiction(where, label, "impact_ratio", stated, exact_ratio)
@@ -176,7 +178,7 @@ def _row(row: Row, best: Row | None, where: str, threshold: Fraction) -> Iterato
     yield from _bounds(row, best, where)
 
 
-def _bounds(row: Row, best: Row | None, where: str) -> Iterator[SummaryFinding]:
+def _bounds(row: JsonObject, best: JsonObject | None, where: str) -> Iterator[SummaryFinding]:
     """A rate with nobody missing is its own bounds; with somebody, all of them selected or none."""
     for name in ("missing", "unknown"):
         given = row.get(name)
@@ -224,7 +226,7 @@ def _rate_interval(rate: Any, selected: int, n: int, where: str, label: str) -> 
         yield contradiction(where, label, "rate.interval", ends, selected / n)
 
 
-def _compared(ratio: Any, row: Row, best: Row, where: str) -> Iterator[SummaryFinding]:
+def _compared(ratio: Any, row: JsonObject, best: JsonObject, where: str) -> Iterator[SummaryFinding]:
     """The people of a ratio, and of the tests of it, are those of its row and of the highest one."""
     both = row["n"] if row["label"] == best["label"] else row["n"] + best["n"]
     counts = {"n_group": row["n"], "n_reference": best["n"], "n": both}
@@ -236,7 +238,9 @@ def _compared(ratio: Any, row: Row, best: Row, where: str) -> Iterator[SummaryFi
             yield contradiction(where, str(row["label"]), f"n of {test['name']}", test["n"], both)
 
 
-def _ratio(ratio: Any, row: Row, best: Row, exact: Fraction, where: str) -> Iterator[SummaryFinding]:
+def _ratio(
+    ratio: Any, row: JsonObject, best: JsonObject, exact: Fraction, where: str
+) -> Iterator[SummaryFinding]:
     label = str(row["label"])
     for interval in (ratio.get("interval"), *ratio.get("intervals", ())):
         ends = _ends(interval)
@@ -307,8 +311,8 @@ def _verdicts(value: Any, where: str = "metrics") -> Iterator[SummaryFinding]:
     elif isinstance(value, dict):
         verdict, held = value.get("verdict"), value.get("held")
         if isinstance(verdict, dict) and verdict.get("kind") == "equivalent":
-            ends = None if held is None else _ends(held["interval"])
-            if ends is None:
+            ends = _ends(held["interval"]) if isinstance(held, dict) else None
+            if ends is None or not isinstance(held, dict):
                 yield contradiction(where, "", "verdict", "equivalent", "undecided without an interval")
             else:
                 of_ratio = str(value["metric"]).endswith("impact_ratio")

@@ -27,7 +27,7 @@ _CHI_SQUARE: Final = re.compile(r"\bchi-square\((\d+)\)")
 FISHER: Final = "Fisher's exact test"
 KOOPMAN: Final = "Koopman score"
 
-Row = Mapping[str, Any]
+JsonObject = Mapping[str, Any]
 
 
 def contradiction(where: str, row: str, what: str, printed: object, recomputed: object) -> SummaryFinding:
@@ -56,7 +56,7 @@ def is_number(value: object) -> bool:
 # --- Two rows. ---
 
 
-def of_koopman(ratio: Row, row: Row, best: Row, where: str) -> Iterator[SummaryFinding]:
+def of_koopman(ratio: JsonObject, row: JsonObject, best: JsonObject, where: str) -> Iterator[SummaryFinding]:
     """Yield limits of Koopman's interval that do not solve his equation."""
     interval = ratio.get("interval")
     if not isinstance(interval, Mapping) or interval.get("method") != KOOPMAN:
@@ -104,7 +104,9 @@ def fisher(a: int, b: int, c: int, d: int) -> Fraction | None:
     return Fraction(sum(w for w in ways.values() if w * 10**7 <= most), math.comb(first + second, chosen))
 
 
-def of_adverse_impact(row: Row, best: Row, where: str, threshold: Fraction) -> Iterator[SummaryFinding]:
+def of_adverse_impact(
+    row: JsonObject, best: JsonObject, where: str, threshold: Fraction
+) -> Iterator[SummaryFinding]:
     """Yield what of a shortfall and of one selection more or less does not follow from the two rows."""
     given = row.get("adverse_impact")
     if not isinstance(given, Mapping) or row["label"] == best["label"] or not row["n"]:
@@ -188,7 +190,7 @@ def of_errors(value: Any, where: str) -> Iterator[SummaryFinding]:
             yield from of_errors(one, f"{where}.{name}")
 
 
-def _of_error(estimate: Row, where: str) -> Iterator[SummaryFinding]:
+def _of_error(estimate: JsonObject, where: str) -> Iterator[SummaryFinding]:
     test = next((one for one in estimate.get("tests", ()) if one["name"] == "t_test"), None)
     if test is None or not is_number(test["statistic"]) or (found := _T.search(test["method"])) is None:
         return
@@ -221,7 +223,7 @@ def _of_error(estimate: Row, where: str) -> Iterator[SummaryFinding]:
 
 
 def _of_t_limits(
-    interval: Row, location: float, error: float, df: float, estimate: Row, where: str
+    interval: JsonObject, location: float, error: float, df: float, estimate: JsonObject, where: str
 ) -> Iterator[SummaryFinding]:
     from scipy.special import stdtrit
 
@@ -240,7 +242,7 @@ def _of_t_limits(
             yield contradiction(where, "", f"interval.{end}", stated, value)
 
 
-def _of_chi_square(test: Row, where: str) -> Iterator[SummaryFinding]:
+def _of_chi_square(test: JsonObject, where: str) -> Iterator[SummaryFinding]:
     found = _CHI_SQUARE.search(str(test.get("method", "")))
     if found is None:
         return
@@ -254,7 +256,7 @@ def _of_chi_square(test: Row, where: str) -> Iterator[SummaryFinding]:
 # --- All of them. ---
 
 
-def of_missingness(metrics: Row) -> Iterator[SummaryFinding]:
+def of_missingness(metrics: JsonObject) -> Iterator[SummaryFinding]:
     """Yield groups whose rows are not those of their statuses, and sums of groups that are not those of all rows."""
     everybody = {"n": 0, "decided_without_score": 0}
     hidden = False
@@ -274,7 +276,7 @@ def of_missingness(metrics: Row) -> Iterator[SummaryFinding]:
             yield contradiction("missingness", "", name, told[name], n)
 
 
-def of_intervals(metrics: Row) -> Iterator[SummaryFinding]:
+def of_intervals(metrics: JsonObject) -> Iterator[SummaryFinding]:
     """Yield levels, kinds and margins that are not those of all other intervals of their method or metric."""
     alike: dict[tuple[str, str], list[tuple[str, object]]] = {}
     for where, interval, held in _intervals(metrics, "metrics", None):
@@ -300,7 +302,7 @@ def of_intervals(metrics: Row) -> Iterator[SummaryFinding]:
             )
 
 
-def _intervals(value: Any, where: str, held: float | None) -> Iterator[tuple[str, Row, float | None]]:
+def _intervals(value: Any, where: str, held: float | None) -> Iterator[tuple[str, JsonObject, float | None]]:
     """Every interval, and the level of what is held against a margin by it."""
     if isinstance(value, Mapping):
         if "margin" in value and is_number(value.get("level")):

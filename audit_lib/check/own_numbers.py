@@ -16,7 +16,7 @@ from typing import Final
 from audit_lib.check.findings import SummaryFinding
 from audit_lib.check.own_marks import marks_and_charts
 from audit_lib.check.own_sentences import changed_sentences
-from audit_lib.check.own_tables import STAR, CountedRow, CountedTable, counted_tables, half_up, rate_of
+from audit_lib.check.own_tables import STAR, OwnRow, OwnTable, counted_tables, half_up, rate_of
 from audit_lib.check.own_tests import beside_the_rates
 from audit_lib.page_transcript import PageText
 from audit_lib.translation import LANGUAGES, Speaker
@@ -39,7 +39,7 @@ def contradictions(texts: Sequence[PageText]) -> list[SummaryFinding]:
     ]
 
 
-def _of_table(table: CountedTable) -> Iterator[SummaryFinding]:
+def _of_table(table: OwnTable) -> Iterator[SummaryFinding]:
     hidden = any(row.count("n") is None for row in table.rows)
     everybody = sum(row.count("n") or 0 for row in table.rows)
     top = table.top
@@ -60,13 +60,13 @@ def _of_table(table: CountedTable) -> Iterator[SummaryFinding]:
             yield _finding(table, row, "mark", STAR if row.star else "no mark", "" if row.star else STAR)
 
 
-def _printed(table: CountedTable, row: CountedRow, of: str, exact: Fraction) -> Iterator[SummaryFinding]:
+def _printed(table: OwnTable, row: OwnRow, of: str, exact: Fraction) -> Iterator[SummaryFinding]:
     shown = row.value(of)
     if shown is not None and half_up(exact, shown[1]) != shown[0]:
         yield _finding(table, row, of, row.cells[of], f"{float(half_up(exact, shown[1])):.{shown[1]}f}")
 
 
-def _around(table: CountedTable, row: CountedRow, of: str, exact: Fraction) -> Iterator[SummaryFinding]:
+def _around(table: OwnTable, row: OwnRow, of: str, exact: Fraction) -> Iterator[SummaryFinding]:
     """An interval holds its own number, up to the last digit that is printed."""
     limits = list(_DECIMAL.finditer(row.notes.get(of, "")))
     if len(limits) != 2:
@@ -77,9 +77,7 @@ def _around(table: CountedTable, row: CountedRow, of: str, exact: Fraction) -> I
         yield _finding(table, row, of, row.notes[of], f"an interval with {float(exact):.4f} in it")
 
 
-def _finding(
-    table: CountedTable, row: CountedRow, column: str, printed: str, recomputed: str
-) -> SummaryFinding:
+def _finding(table: OwnTable, row: OwnRow, column: str, printed: str, recomputed: str) -> SummaryFinding:
     return SummaryFinding(
         id="number_contradicted",
         table=table.caption,
@@ -91,7 +89,7 @@ def _finding(
     )
 
 
-def _of_charts(texts: Sequence[PageText], tables: Sequence[CountedTable]) -> Iterator[SummaryFinding]:
+def _of_charts(texts: Sequence[PageText], tables: Sequence[OwnTable]) -> Iterator[SummaryFinding]:
     """Of a chart whose description has the ratios or rates of tables, all but one: the one that no table has."""
     known = {row.cells.get(of) for table in tables for row in table.rows for of in ("rate", "ratio")}
     for one in texts:
@@ -110,18 +108,18 @@ def _of_charts(texts: Sequence[PageText], tables: Sequence[CountedTable]) -> Ite
 
 # --- Sentences. ---
 
-_Check = Callable[[Mapping[str, str], Sequence[CountedTable]], str]
+_Check = Callable[[Mapping[str, str], Sequence[OwnTable]], str]
 
 
 def _number(words: str) -> int:
     return int(words.replace(",", ""))
 
 
-def _headline(tables: Sequence[CountedTable]) -> list[CountedTable]:
+def _headline(tables: Sequence[OwnTable]) -> list[OwnTable]:
     return [table for table in tables if table.part != _STRATA]
 
 
-def _tally(values: Mapping[str, str], tables: Sequence[CountedTable]) -> str:
+def _tally(values: Mapping[str, str], tables: Sequence[OwnTable]) -> str:
     compared = below = 0
     for table in _headline(tables):
         top = table.top
@@ -137,7 +135,7 @@ def _tally(values: Mapping[str, str], tables: Sequence[CountedTable]) -> str:
     return "" if stated == (below, compared) else f"{below} of {compared}"
 
 
-def _leader(values: Mapping[str, str], tables: Sequence[CountedTable]) -> str:
+def _leader(values: Mapping[str, str], tables: Sequence[OwnTable]) -> str:
     """Both pairs of counts are those of rows of one table."""
     pairs = [
         (_number(values["selected"]), _number(values["n"])),
@@ -150,12 +148,12 @@ def _leader(values: Mapping[str, str], tables: Sequence[CountedTable]) -> str:
     return "counts of two rows of one table"
 
 
-def _share_of_total(values: Mapping[str, str], _: Sequence[CountedTable]) -> str:
+def _share_of_total(values: Mapping[str, str], _: Sequence[OwnTable]) -> str:
     answered, total = _number(values["answered"]), _number(values["total"])
     return "" if answered <= total else f"at most {total}"
 
 
-def _fewer(values: Mapping[str, str], _: Sequence[CountedTable]) -> str:
+def _fewer(values: Mapping[str, str], _: Sequence[OwnTable]) -> str:
     below, tests, alpha = _number(values["below"]), _number(values["tests"]), Fraction(values["alpha"])
     expected = alpha * tests
     near = {int(expected), int(expected) + 1} if expected.denominator != 1 else {int(expected)}
@@ -213,7 +211,7 @@ def _pattern(words: str) -> re.Pattern[str]:
     return re.compile("".join(pieces))
 
 
-def _of_sentences(texts: Sequence[PageText], tables: Sequence[CountedTable]) -> Iterator[SummaryFinding]:
+def _of_sentences(texts: Sequence[PageText], tables: Sequence[OwnTable]) -> Iterator[SummaryFinding]:
     for one in texts:
         for pattern, check in _patterns():
             for found in pattern.finditer(one.words):

@@ -8,10 +8,10 @@ from fractions import Fraction
 from typing import Any
 
 from audit_lib.check.findings import SummaryFinding
-from audit_lib.check.own_estimates import LOOSE, Row, close, contradiction, is_number
+from audit_lib.check.own_estimates import LOOSE, JsonObject, close, contradiction, is_number
 
 
-def of_strata(metrics: Row) -> Iterator[SummaryFinding]:
+def of_strata(metrics: JsonObject) -> Iterator[SummaryFinding]:
     """Yield what of the comparisons of strata does not follow from the tables of the strata."""
     counted = {
         (table["kind"], table["family"], _key(table["stratum"]), row["label"]): (row["selected"], row["n"])
@@ -40,11 +40,11 @@ def of_strata(metrics: Row) -> Iterator[SummaryFinding]:
         yield from _of_breslow_day(one["breslow_day"], strata, where)
 
 
-def _key(stratum: Row) -> tuple[tuple[str, str], ...]:
+def _key(stratum: JsonObject) -> tuple[tuple[str, str], ...]:
     return tuple(sorted((str(name), str(value)) for name, value in stratum.items()))
 
 
-def _of_simpson(stated: Row, strata: Sequence[Sequence[int]], where: str) -> Iterator[SummaryFinding]:
+def _of_simpson(stated: JsonObject, strata: Sequence[Sequence[int]], where: str) -> Iterator[SummaryFinding]:
     both = [one for one in strata if one[1] and one[3]]
     if "undefined" in stated or not both:
         return
@@ -70,7 +70,7 @@ def _of_simpson(stated: Row, strata: Sequence[Sequence[int]], where: str) -> Ite
             yield contradiction(where, "", f"simpson.{name}", stated[name], value)
 
 
-def _of_signs(stated: Row, where: str) -> Iterator[SummaryFinding]:
+def _of_signs(stated: JsonObject, where: str) -> Iterator[SummaryFinding]:
     """Of estimates, whose errors in the strata are not in the document."""
     if "undefined" in stated:
         return
@@ -81,7 +81,9 @@ def _of_signs(stated: Row, where: str) -> Iterator[SummaryFinding]:
             yield contradiction(where, "", f"simpson.{name}", stated[name], value)
 
 
-def _of_breslow_day(test: Row, strata: Sequence[Sequence[int]], where: str) -> Iterator[SummaryFinding]:
+def _of_breslow_day(
+    test: JsonObject, strata: Sequence[Sequence[int]], where: str
+) -> Iterator[SummaryFinding]:
     used = [(a, n, b, m) for a, n, b, m in strata if n and m and 0 < a + b < n + m]
     if not is_number(test.get("statistic")) or len(used) < 2:
         return

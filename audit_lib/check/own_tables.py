@@ -19,7 +19,7 @@ STAR: Final = "*"
 
 
 @dataclass(slots=True)
-class CountedRow:
+class OwnRow:
     """A row: what its cells say, whether its ratio is marked, and what stands small under a number."""
 
     label: str
@@ -42,12 +42,12 @@ class CountedRow:
 
 
 @dataclass(slots=True)
-class CountedTable:
+class OwnTable:
     """A table of people, selected people, rates and ratios, and the part of the page that it is in."""
 
     part: str
     caption: str
-    rows: list[CountedRow] = field(default_factory=list)
+    rows: list[OwnRow] = field(default_factory=list)
 
     @property
     def top(self) -> Fraction | None:
@@ -58,18 +58,18 @@ class CountedTable:
         return max(rates, default=None)
 
 
-def counted_tables(texts: Sequence[PageText]) -> list[CountedTable]:
+def counted_tables(texts: Sequence[PageText]) -> list[OwnTable]:
     """Return the tables of rates of a page."""
-    tables: list[CountedTable] = []
+    tables: list[OwnTable] = []
     began = False
     for one in texts:
         if one.kind == "caption":
-            tables.append(CountedTable(one.part, one.words))
+            tables.append(OwnTable(one.part, one.words))
             began = True
         elif one.table and began and one.row:
             table = tables[-1]
             if one.kind == "th":
-                table.rows.append(CountedRow(one.row))
+                table.rows.append(OwnRow(one.row))
             elif table.rows and one.of:
                 row = table.rows[-1]
                 if one.kind == "td":
@@ -81,7 +81,7 @@ def counted_tables(texts: Sequence[PageText]) -> list[CountedTable]:
     return [table for table in tables if any({"n", "selected"} <= row.cells.keys() for row in table.rows)]
 
 
-def rate_of(row: CountedRow) -> Fraction | None:
+def rate_of(row: OwnRow) -> Fraction | None:
     """Return the rate that the counts of a row give."""
     n, selected = row.count("n"), row.count("selected")
     return Fraction(selected, n) if n and selected is not None else None

@@ -17,7 +17,7 @@ from typing import Final
 
 from audit_lib.check.findings import SummaryFinding
 from audit_lib.check.own_estimates import fisher, koopman
-from audit_lib.check.own_tables import CountedRow, CountedTable, half_up, numbers_in
+from audit_lib.check.own_tables import OwnRow, OwnTable, half_up, numbers_in
 from audit_lib.page_transcript import PageText
 from audit_lib.translation import LANGUAGES, Speaker
 
@@ -36,7 +36,7 @@ class _Beside:
     marked: set[tuple[str, str]] = field(default_factory=set)
 
 
-def beside_the_rates(texts: Sequence[PageText], tables: Sequence[CountedTable]) -> Iterator[SummaryFinding]:
+def beside_the_rates(texts: Sequence[PageText], tables: Sequence[OwnTable]) -> Iterator[SummaryFinding]:
     """Yield the numbers beside the rates of a page that do not follow from its counts."""
     beside = _tables(texts)
     exact = set()
@@ -96,8 +96,8 @@ def _column(table: _Beside, english: str) -> str:
 
 
 def _about(
-    one: _Beside, tables: Sequence[CountedTable]
-) -> Iterator[tuple[CountedTable, Callable[[_Beside, CountedTable], Iterator[SummaryFinding]]]]:
+    one: _Beside, tables: Sequence[OwnTable]
+) -> Iterator[tuple[OwnTable, Callable[[_Beside, OwnTable], Iterator[SummaryFinding]]]]:
     """Find the table of rates that a table is about, and how the two are held against each other."""
     kinds = (
         ("{table}: uncertainty", _uncertainty),
@@ -129,9 +129,7 @@ def _prints(stated: tuple[Fraction, int], value: float | Fraction) -> bool:
     )
 
 
-def _finding(
-    table: _Beside | CountedTable, row: str, column: str, printed: str, value: object
-) -> SummaryFinding:
+def _finding(table: _Beside | OwnTable, row: str, column: str, printed: str, value: object) -> SummaryFinding:
     return SummaryFinding(
         id="number_contradicted",
         table=table.caption,
@@ -143,12 +141,12 @@ def _finding(
     )
 
 
-def _counts(row: CountedRow) -> tuple[int, int] | None:
+def _counts(row: OwnRow) -> tuple[int, int] | None:
     n, selected = row.count("n"), row.count("selected")
     return (selected, n) if n and selected is not None and selected <= n else None
 
 
-def _pairs(one: _Beside, main: CountedTable) -> Iterator[tuple[str, dict[str, str], tuple[int, int] | None]]:
+def _pairs(one: _Beside, main: OwnTable) -> Iterator[tuple[str, dict[str, str], tuple[int, int] | None]]:
     """Each row of a table with the counts of the row that it is about, once its people are those."""
     rows = {row.label: row for row in main.rows}
     for label, cells in one.rows.items():
@@ -156,7 +154,7 @@ def _pairs(one: _Beside, main: CountedTable) -> Iterator[tuple[str, dict[str, st
             yield label, cells, _counts(row)
 
 
-def _people(one: _Beside, main: CountedTable) -> Iterator[SummaryFinding]:
+def _people(one: _Beside, main: OwnTable) -> Iterator[SummaryFinding]:
     header = _column(one, "Assessed")
     for row in main.rows:
         n = row.count("n")
@@ -165,7 +163,7 @@ def _people(one: _Beside, main: CountedTable) -> Iterator[SummaryFinding]:
             yield _finding(one, row.label, header, one.rows[row.label][header], n)
 
 
-def _highest(main: CountedTable) -> list[tuple[int, int]]:
+def _highest(main: OwnTable) -> list[tuple[int, int]]:
     """Counts of the rows with the highest rate, one of which the others are compared with."""
     return [
         counts
@@ -180,7 +178,7 @@ def _highest(main: CountedTable) -> list[tuple[int, int]]:
 # --- Tables. ---
 
 
-def _uncertainty(one: _Beside, main: CountedTable) -> Iterator[SummaryFinding]:
+def _uncertainty(one: _Beside, main: OwnTable) -> Iterator[SummaryFinding]:
     yield from _people(one, main)
     exact = _column(one, "Exact p, comparator held fixed")
     deviations = _column(one, "Standard deviations")
@@ -208,7 +206,7 @@ def _uncertainty(one: _Beside, main: CountedTable) -> Iterator[SummaryFinding]:
                 yield _finding(one, label, fixed, cells[fixed], f"{fits[0][0]:.4f}, {fits[0][1]:.4f}")
 
 
-def _as_there(one: _Beside, main: CountedTable) -> Iterator[SummaryFinding]:
+def _as_there(one: _Beside, main: OwnTable) -> Iterator[SummaryFinding]:
     """The interval under a ratio, and the side of the guideline that it is on, are those of the table of ratios."""
     picked, verdict = (
         _column(one, "{level:.0%} interval, comparator picked by the data"),
@@ -259,7 +257,7 @@ def _koopman(counts: tuple[int, int], top: tuple[int, int], level: float) -> tup
     return ends[0], ends[1]
 
 
-def _how_firm(one: _Beside, main: CountedTable) -> Iterator[SummaryFinding]:
+def _how_firm(one: _Beside, main: OwnTable) -> Iterator[SummaryFinding]:
     yield from _people(one, main)
     header, best = _column(one, "More or fewer selected than expected"), _highest(main)
     for label, cells, counts in _pairs(one, main):
@@ -272,7 +270,7 @@ def _how_firm(one: _Beside, main: CountedTable) -> Iterator[SummaryFinding]:
             yield _finding(one, label, header, cells[header], values[0])
 
 
-def _bounds(one: _Beside, main: CountedTable) -> Iterator[SummaryFinding]:
+def _bounds(one: _Beside, main: OwnTable) -> Iterator[SummaryFinding]:
     yield from _people(one, main)
     for missing, ratio in (
         ("Without an answer", "Ratio if all or none of these had been selected"),
@@ -291,7 +289,7 @@ def _bounds(one: _Beside, main: CountedTable) -> Iterator[SummaryFinding]:
                 )
 
 
-def _wilson(table: CountedTable, level: float) -> Iterator[SummaryFinding]:
+def _wilson(table: OwnTable, level: float) -> Iterator[SummaryFinding]:
     z = NormalDist().inv_cdf(0.5 + level / 2)
     for row in table.rows:
         counts, limits = _counts(row), numbers_in(row.notes.get("rate", ""))
