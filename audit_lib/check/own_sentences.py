@@ -12,6 +12,8 @@ from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Final
 
+from pydantic import BaseModel
+
 from audit_lib.check.findings import SummaryFinding
 from audit_lib.check.own_footer import named_policies
 from audit_lib.page_transcript import PageText
@@ -99,7 +101,7 @@ def _strings(value: object) -> Iterator[str]:
         yield from (words for one in value for words in _strings(one))
     elif is_dataclass(value):
         yield from (words for one in fields(value) for words in _strings(getattr(value, one.name)))
-    elif hasattr(type(value), "model_fields"):
+    elif isinstance(value, BaseModel):
         yield from (words for name in type(value).model_fields for words in _strings(getattr(value, name)))
 
 
