@@ -79,8 +79,10 @@ def _content(where: str) -> bytes | None:
             raise UncheckedError(f"{where}: {found.fault}")
         return found.content
     path = Path(where)
-    if not path.is_file():
+    if not path.exists():
         return None
+    if not path.is_file():
+        raise UncheckedError(f"{where}: is no file")
     if path.stat().st_size > MOST:
         raise UncheckedError(f"{where}: larger than {MOST // 2**20} MiB, which no page of ours is")
     return path.read_bytes()

@@ -100,6 +100,10 @@ def read_public_pem(content: bytes, where: str) -> Ed25519PublicKey:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
     from cryptography.hazmat.primitives.serialization import load_pem_public_key
 
+    if b"PRIVATE KEY-----" in content:
+        raise InputError(
+            f"{where}: is a private key, which nobody else should have; give the .pub file next to it"
+        )
     try:
         key = load_pem_public_key(content)
     except ValueError:

@@ -21,6 +21,7 @@ from audit_lib.signing.keys import key_id, read_public_pem
 from audit_lib.signing.trust import Trust
 from audit_lib.signoff.envelope import unseal
 from audit_lib.signoff.sign_off_files import FOLDER
+from audit_lib.window import Window
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -139,6 +140,10 @@ def verify_page(
     findings += _names(said)
     if datetime.fromisoformat(said.signed_at) > now + _CLOCKS:
         findings.append(f"says that it was signed on {said.signed_at}, which is in the future")
+    elif (end := Window.from_label(said.window).end) > datetime.fromisoformat(said.signed_at):
+        notes.append(
+            f"says that it was signed on {said.signed_at}, before its window was over, on {end:%Y-%m-%d}"
+        )
     signed_as = _signed_as(signed, digest)
     if not signed_as:
         findings.append(_not_signed(signed, name))
@@ -189,7 +194,7 @@ def _signer(
             revoked = f"was revoked on {own.revoked.at}: {own.revoked.reason}"
             why = f"key {mark[:16]} ({own.name}) {revoked}; when it signed, it only claims"
         return mark, [why] if why else [], [f"key {mark[:16]} is {quoted(own.name)} in the trust file"]
-    return "", [_nobody(statement, trust)], []
+    return "", [_nobody(statement, known, trust)], []
 
 
 def _ed25519_keys(trust: Trust) -> list[Ed25519PublicKey]:
@@ -201,7 +206,7 @@ def _ed25519_keys(trust: Trust) -> list[Ed25519PublicKey]:
     return found
 
 
-def _nobody(statement: bytes, trust: Trust | None) -> str:
+def _nobody(statement: bytes, known: Sequence[Ed25519PublicKey], trust: Trust | None) -> str:
     """Say why no key that is believed signed it; what the envelope calls its key is only a claim."""
     try:
         claimed = str(strict_json(statement)["signatures"][0]["keyid"])
@@ -209,6 +214,10 @@ def _nobody(statement: bytes, trust: Trust | None) -> str:
         claimed = "?"
     if trust is not None and claimed in trust.gone:
         return f"its key {claimed[:16]} ({trust.gone[claimed]}) was rotated out of the trust file"
+    if claimed in map(key_id, known):
+        return (
+            f"it names key {claimed[:16]}, which you gave, and is not as that key signed it: it was changed"
+        )
     return f"none of the keys that you gave signed it; it says that key {ascii(claimed[:16])[1:-1]} did"
 
 

@@ -15,15 +15,18 @@ from typing import Any
 
 import pytest
 
+from audit_lib.canonical import sha256
 from audit_lib.cli.main import main
 from audit_lib.documents.trust import Revocation, TrustedKey, TrustFile
 from audit_lib.plain_text import _LATIN_SHAPES, _NEARLY_LATIN
 from audit_lib.run import Run
 from audit_lib.signing.keys import key_id
-from audit_lib.signing.trust import trust_bytes
+from audit_lib.signing.signers import open_signer
+from audit_lib.signing.trust import sign_trust, trust_bytes
 from audit_lib.signoff import AuditorAnswers, attestations, generate_key, load_private_key, sign_off
 from audit_lib.signoff.envelope import seal
 from audit_lib.site import publish
+from audit_lib.typed_json import decode
 from tests.archive.cases import do, new_run
 
 Say = Callable[..., dict[str, Any]]
@@ -60,8 +63,9 @@ def say(made: Path, capsys: pytest.CaptureFixture[str]) -> Say:
     """Run the command for its JSON, with the auditor's key as trusted; the exit code must be that of the verdict."""
 
     def run(page: object, *more: object, trust: object = None) -> dict[str, Any]:
-        trusted = made / "auditor.key.pub" if trust is None else trust
-        code = main(["verify-page", str(page), *map(str, more), "--trust", str(trusted), "--format", "json"])
+        given = made / "auditor.key.pub" if trust is None else trust
+        trusted = map(str, given if isinstance(given, list) else [given])
+        code = main(["verify-page", str(page), *map(str, more), "--trust", *trusted, "--format", "json"])
         said: dict[str, Any] = json.loads(capsys.readouterr().out)
         assert code == {"verified": 0, "not verified": 1, "not decided": 2}[said["verdict"]]
         return said
@@ -225,6 +229,87 @@ def test_a_time_in_the_future_is_found(downloaded: Path, made: Path, say: Say) -
 def test_what_is_no_statement_is_a_finding(content: bytes, downloaded: Path, say: Say) -> None:
     (downloaded / "statement.dsse.json").write_bytes(content)
     assert "not a signed statement" in say(downloaded / "report.html")["findings"][0]
+
+
+CHANGED_ENVELOPES: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
+    "another type": lambda envelope: envelope | {"payloadType": "text/plain"},
+    "its signature twice": lambda envelope: envelope | {"signatures": envelope["signatures"] * 2},
+    "another signature": lambda envelope: envelope | {
+        "signatures": [envelope["signatures"][0] | {"sig": base64.b64encode(bytes(64)).decode()}]
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CHANGED_ENVELOPES)
+def test_an_envelope_that_its_key_did_not_sign_so_is_said_to_be_changed(
+    name: str, downloaded: Path, say: Say
+) -> None:
+    path = downloaded / "statement.dsse.json"
+    path.write_bytes(json.dumps(CHANGED_ENVELOPES[name](json.loads(path.read_bytes()))).encode())
+    assert (
+        "which you gave, and is not as that key signed it" in say(downloaded / "report.html")["findings"][0]
+    )
+
+
+@pytest.mark.parametrize("part", [0.0, 0.5, 0.99])
+@pytest.mark.parametrize("name", ["report.html", "statement.dsse.json"])
+def test_a_file_that_was_cut_is_found(name: str, part: float, downloaded: Path, say: Say) -> None:
+    path = downloaded / name
+    content = path.read_bytes()
+    path.write_bytes(content[: int(part * len(content))])
+    said = say(downloaded / "report.html")
+    assert said["verdict"] == "not verified" and len(said["findings"]) == 1
+
+
+def test_a_key_that_was_rotated_out_is_named(downloaded: Path, made: Path, tmp_path: Path, say: Say) -> None:
+    first = trust_file(made, tmp_path).rename(tmp_path / "1.json")
+    said = json.loads(first.read_bytes())
+    said |= {"version": 2, "previous_sha256": sha256(first.read_bytes())}
+    said["keys"] = [key for key in said["keys"] if key["name"] != "auditor"]
+    later = decode(TrustFile, json.dumps(said), "2.json")
+    (tmp_path / "2.json").write_bytes(sign_trust(later, [open_signer(f"file:{made / 'root.key'}")]))
+    said = say(downloaded / "report.html", trust=[first, tmp_path / "2.json"])
+    assert "(auditor) was rotated out of the trust file" in said["findings"][0]
+
+
+def test_a_signature_from_before_its_window_ended_is_noted(downloaded: Path, made: Path, say: Say) -> None:
+    change = lambda payload: payload["predicate"].update(signed_at="1999-01-01T00:00:00+00:00")  # noqa: E731
+    signed_anew(made, downloaded / "statement.dsse.json", change)
+    assert any("before its window was over" in note for note in say(downloaded / "report.html")["notes"])
+
+
+NO_KEYS = {
+    "private": (lambda made: (made / "auditor.key").read_bytes(), "is a private key"),
+    "empty": (lambda made: b"", "not a public key in PEM form"),
+    "no PEM": (lambda made: b"\x00\xff" * 40, "not a public key in PEM form"),
+    "cut": (lambda made: (made / "auditor.key.pub").read_bytes()[:60], "not a public key in PEM form"),
+    "another curve": (lambda made: ec_key(), "not an Ed25519 key"),
+    "no trust file": (lambda made: b'{"keys": []}', "version: is missing"),
+}  # fmt: skip
+
+
+def ec_key() -> bytes:
+    form = pytest.importorskip("cryptography.hazmat.primitives.serialization")
+    curves = pytest.importorskip("cryptography.hazmat.primitives.asymmetric.ec")
+    public = curves.generate_private_key(curves.SECP256R1()).public_key()
+    content: bytes = public.public_bytes(form.Encoding.PEM, form.PublicFormat.SubjectPublicKeyInfo)
+    return content
+
+
+@pytest.mark.parametrize("name", NO_KEYS)
+def test_what_is_no_key_is_refused_with_its_reason(
+    name: str, downloaded: Path, made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    content, words = NO_KEYS[name]
+    (tmp_path / "given").write_bytes(content(made))
+    page = str(downloaded / "report.html")
+    assert main(["verify-page", page, "--trust", str(tmp_path / "given")]) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_a_folder_is_no_page(downloaded: Path, made: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["verify-page", str(downloaded), "--trust", str(made / "auditor.key.pub")]) == 2
+    assert "is no file" in capsys.readouterr().err
 
 
 def test_a_signature_of_nobody_is_none(downloaded: Path, say: Say) -> None:
