@@ -19,8 +19,9 @@ from audit_lib.check import (
     table_consistency,
     understanding,
 )
-from audit_lib.check.cards import grids_of_cards
+from audit_lib.check.cards import CARDS_UNSURE, grids_of_cards
 from audit_lib.check.document_reader import read_document
+from audit_lib.check.fact_tables import with_facts
 from audit_lib.check.findings import KINDS, SEVERITIES, FindingKind, Rebuilt, SummaryFinding
 from audit_lib.check.grids import Format, PublishedFile
 from audit_lib.check.headers import has_header
@@ -152,9 +153,14 @@ def check_document(
     law = _law_of(document) or pack
     other = law.name != pack.name
     document, has_commas = plain(document)
+    in_order = document.in_order or document.text
+    if document.own is None:
+        document = replace(document, text=with_facts(document.text, document.grids))
     document = replace(document, grids=reshaped(document.grids, pack))
     tables = reunited(tables_of(document.grids, pack), pack)
-    if not tables and (cards := grids_of_cards(document.text, pack)):
+    if not tables and (cards := grids_of_cards(in_order, pack)):
+        why = CARDS_UNSURE if document.format == "pdf" else ""
+        cards = [replace(card, unsure=why) for card in cards]
         document = replace(document, grids=(*document.grids, *cards))
         tables = reunited(tables_of(cards, pack), pack)
     own = _own_page(document)

@@ -72,7 +72,9 @@ _WORD: Final = r"(?:(?:Inc|Co|Corp|Ltd|LLC|[A-Z])\.|[A-Z][\w&'\u2019-]*(?!\w*\s*
 _NAME: Final = rf"(?P<name>{_WORD}(?:,? (?:{_WORD}|&|of|and|the)){{0,6}})"
 _NAMED_AUDITOR: Final = (
     re.compile(
-        _LABEL.format(r"(?i:(?:independent |bias |external )?auditors?|audit firm|audited by|audit "
+        _LABEL.format(r"(?i:(?:independent |bias |external )?auditors?|audit(?:ing)? (?:firm|company)|audited by|"
+                      r"who (?:did|made|performed|conducted|carried out|completed) (?:the|this|our) (?:bias )?audit\?|"
+                      r"(?:name of (?:the )?)?(?:independent )?auditor|audit "
                       r"(?:conducted|performed|completed|carried out) by|(?:conducted|performed) by)") + _NAME,
     ),
     re.compile(rf"(?i:\bauditors?,? (?:is|was|being|of record is)) (?:the )?{_NAME}"),
@@ -94,6 +96,8 @@ _NAMED_INSIDER: Final = (
     ),
     re.compile(rf"{_NAME}(?:,| is| \() ?(?i:the (?:\w+ )?(?:vendor|developer|employer|manufacturer|provider)\b)"),
     re.compile(rf"(?i:\b(?:vendor|developer|employer|manufacturer),) {_NAME}"),
+    re.compile(rf"(?i:\b(?:vendor|maker|developer|manufacturer|provider|supplier|employer|company)): ?{_NAME}"),
+    re.compile(rf"{_NAME} (?i:(?:makes|sells|develops|provides|built|developed|supplies|distributes)) "),
     # "Tool: Sorter (Acme Inc.)", "the bias audit of Sorter (Acme Inc.)", "AEDT: Sorter by Acme Inc."
     re.compile(
         rf"(?:(?i:\baudit of )|{_LABEL.format(r'(?i:(?:name of )?(?:the )?(?:tool|aedt))')})"

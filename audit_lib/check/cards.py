@@ -17,6 +17,10 @@ from audit_lib.check.published_numbers import read_number, says_none
 from audit_lib.check.row_labels import read_label
 from audit_lib.policies import Policy
 
+CARDS_UNSURE: Final = (
+    "the PDF has no table: numbers were read from where their names stand, and one may be another card's; look at the "
+    "page"
+)
 _LONGEST: Final = 100
 _TITLE_LINES: Final = 3
 _FEWEST: Final = 2  # cards, and numbers in one
@@ -36,7 +40,12 @@ def grids_of_cards(text: str, policy: Policy) -> list[Grid]:
     lines = [" ".join(line.split()) for line in text.split("\n")]
     grids: list[Grid] = []
     run: list[_Card] = []
-    for card in [*_cards([line for line in lines if line], policy), None]:
+    cards = list(_cards([line for line in lines if line], policy))
+    if len({read_label([card.title], policy).key for card in cards}) == len(cards):
+        return list(
+            _grid(cards)
+        )  # their categories tell what they are about, better than what stands above them
+    for card in [*cards, None]:
         if run and (card is None or card.heading != run[-1].heading):
             grids += _grid(run)
             run = []

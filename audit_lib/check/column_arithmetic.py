@@ -29,7 +29,7 @@ _FEWEST_ROWS: Final = 3
 _MOST: Final = Fraction(4, 5)  # of the rows: others may be faults of the page
 _MOST_COLUMNS: Final = 8
 
-Column = Sequence[Number | None]
+NumberColumn = Sequence[Number | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +152,7 @@ def _assignments(
                     yield {**known, **roles}
 
 
-def _score(tables: Sequence[Sequence[Column]], roles: Mapping[Meaning, int]) -> int:
+def _score(tables: Sequence[Sequence[NumberColumn]], roles: Mapping[Meaning, int]) -> int:
     """Count the relations between columns that hold in most rows; 0 where one of them does not.
 
     Without ratios over the highest rate it is another table of shares, as of answers.

@@ -99,6 +99,8 @@ class PublishedFile:
         What of its tables is in the file and not shown, and so was not read.
     unsure : str
         Why its words may have been misread; empty where they are the file's own.
+    in_order : str
+        Of a PDF without a table of rates: its words as its structure orders them, or else column by column.
     own : Visible or PdfWords or mapping, optional
         Of a page of ours: what it shows, and the transcript that it carries; of a ``report.json`` the document.
     """
@@ -110,6 +112,7 @@ class PublishedFile:
     unread: tuple[str, ...] = ()
     hidden: tuple[HiddenPart, ...] = ()
     unsure: str = ""
+    in_order: str = ""
     own: Visible | PdfWords | Mapping[str, Any] | None = None
 
 

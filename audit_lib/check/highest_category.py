@@ -15,7 +15,22 @@ from audit_lib.check.stated_fields import NEGATED, sentences, short
 from audit_lib.policies import Policy
 
 _GROUP: Final = r"(?:categor(?:y|ies)|groups?)"
+_WHO: Final = r"(?:reference|comparison|comparator|benchmark|best|top|base)"
 _NAMED: Final = (
+    # "Highest rate: Asian (14.9%)", "Reference group (highest rate): men, 53%."
+    re.compile(
+        rf"(?:\bhighest\b[^:.;]{{0,60}}|\b{_WHO} {_GROUP}[^:.;]{{0,40}}): ?(?P<name>[^.;:]{{1,90}})",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        rf"\b(?:{_WHO} {_GROUP}|{_GROUP} with the highest (?:\w+ )?rate) ?(?:is|was|=) (?P<name>[^.;:]{{1,90}})",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        r"\bratios? (?:(?:is|are|was|were) )?(?:taken |computed |calculated )?(?:over|against|relative to|compared "
+        r"(?:to|with)) (?:the (?:rate of )?)?(?P<name>[^.;:]{1,90}?)(?:,? (?:which|the group|whose|who)\b|$|[.;])",
+        re.IGNORECASE,
+    ),
     re.compile(
         rf"\b{_GROUP} (?:with|that has|which has|having) the highest (?:\w+ )?rate\b,? (?:is|was|are|were|:) "
         r"(?P<name>[^.;:]{2,90})",
@@ -29,6 +44,9 @@ _NAMED: Final = (
 )
 
 
+_NUMBER: Final = re.compile(r"(?:[,(]\s*|\s(?:at|with)\s+)[\d.,]*\d ?%?\)?")
+
+
 def highest_categories(
     text: str, tables: Sequence[PublishedTable], policy: Policy
 ) -> Iterator[SummaryFinding]:
@@ -38,9 +56,11 @@ def highest_categories(
         if NEGATED.search(without_denied_ethnicity(sentence)):
             continue
         for found in (match for pattern in _NAMED for match in pattern.finditer(sentence)):
-            label = read_label([found["name"]], policy)
+            label = read_label([_NUMBER.sub("", found["name"])], policy)
             family = next((one for one in policy.families if set(one.attributes) == set(label.levels)), None)
             mine = [table for table in tables if family is not None and table.family == family.name]
+            # "Analyst: highest rate: men": of the position that the sentence names.
+            mine = [t for t in mine if t.place and _speaks_of(sentence, t.place)] or mine
             tops = [top for table in mine if (top := _highest(table))]
             if (
                 not tops
@@ -76,3 +96,9 @@ def _highest(table: PublishedTable) -> list[PublishedRow]:
         best = max((rate for rate, _ in some), default=None)
         tops += [row for rate, row in some if rate == best]
     return tops
+
+
+def _speaks_of(sentence: str, place: str) -> bool:
+    """Whether a sentence has the words of a table's place."""
+    said = set(re.findall(r"[\w'-]+", sentence.lower()))
+    return set(place.split()) <= said

@@ -14,6 +14,7 @@ from audit_lib.check.headers import has_header
 from audit_lib.check.own_pdf import own_pdf
 from audit_lib.check.page_breaks import joined
 from audit_lib.check.page_text import paragraphs
+from audit_lib.check.pdf_cards import lines_by_column, structured_lines
 from audit_lib.check.pdf_cells import DrawnWords, cell_texts, drawn_words
 from audit_lib.check.pdf_characters import plain_page
 from audit_lib.check.pdf_layout import NOT_RULED, layout_grids
@@ -86,6 +87,9 @@ def pdf_document(content: bytes, path: Path) -> PublishedFile:
             caution = _UNRULED if unruled or not any(has_header(grid) for grid in grids) else ""
             all_words = [[*_words(page), *scanned.get(i, [])] for i, page in enumerate(pages)]
             text = "\n".join(paragraphs(lines_of(all_words)))
+            in_order = ""
+            if not any(map(has_header, grids)):
+                in_order = "\n".join(structured_lines(pdf) or lines_by_column(all_words))
     except PdfminerException as error:
         cause = type(error.args[0]).__name__ if error.args else "unknown fault"
         raise CorruptFileError(f"{path}: does not open as a PDF without a password ({cause})") from None
@@ -100,6 +104,7 @@ def pdf_document(content: bytes, path: Path) -> PublishedFile:
         caution=_SCANNED if scanned else caution,
         unread=unread,
         unsure=UNSURE.format("a page of the file") if scanned else "",
+        in_order=in_order,
         own=own,
     )
 

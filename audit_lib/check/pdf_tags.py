@@ -99,7 +99,7 @@ def tagged_document(pdf: Any) -> PublishedFile | None:
     for place, chars in content.items():
         if place not in held:
             reader.handle_starttag("p", [])
-            reader.handle_data(_text(chars))
+            reader.handle_data(text_of(chars))
     return reader.document("pdf")
 
 
@@ -308,7 +308,7 @@ def _write_element(node: StructureNode, content: Mapping[ContentMark, list[Char]
             if isinstance(kid, StructureNode):
                 _write(kid, content, reader)
             else:
-                reader.handle_data(_text(content.get(kid, [])))
+                reader.handle_data(text_of(content.get(kid, [])))
     if element:
         reader.handle_endtag(element)
 
@@ -319,15 +319,15 @@ def _cell(node: StructureNode, content: Mapping[ContentMark, list[Char]], reader
         by_page[mark[0]] += content.get(mark, [])
     written = []
     for chars in by_page.values():
-        words = _text(chars)
+        words = text_of(chars)
         if words in written:
             continue
         written.append(words)
         main, aside = _parted(chars)
-        reader.handle_data(f"{_text(main)} ")
+        reader.handle_data(f"{text_of(main)} ")
         if aside:
             reader.handle_starttag("small", [])
-            reader.handle_data(f"{_text(aside)} ")
+            reader.handle_data(f"{text_of(aside)} ")
             reader.handle_endtag("small")
 
 
@@ -337,11 +337,11 @@ def _parted(chars: Sequence[Char]) -> tuple[Sequence[Char], Sequence[Char]]:
     for i in starts:
         # Lines of another size, or words below a number, are about what is above them.
         alike = SMALL < chars[i]["size"] / chars[0]["size"] < 1 / SMALL
-        if not alike or (i == starts[0] and is_noted([_text(chars[:i]), _text(chars[i:])])):
+        if not alike or (i == starts[0] and is_noted([text_of(chars[:i]), text_of(chars[i:])])):
             return chars[:i], chars[i:]
     limit = SMALL * max((char["size"] for char in chars if char["text"].strip()), default=0.0)
     large = [char for char in chars if char["size"] >= limit]
-    if read_number(_text(large)) is not None:
+    if read_number(text_of(large)) is not None:
         return large, [char for char in chars if char["size"] < limit]
     marks = list(raised(chars))
     return [char for char in chars if char not in marks], marks
@@ -364,7 +364,7 @@ def _is_apart(before: Char, char: Char) -> bool:
     return not -size < gap < size / 5
 
 
-def _text(chars: Sequence[Char]) -> str:
+def text_of(chars: Sequence[Char]) -> str:
     """Characters in the order of the content, with a space where there is a gap or another line begins."""
     parts: list[str] = []
     before: Char | None = None

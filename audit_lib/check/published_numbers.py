@@ -27,6 +27,8 @@ _NONE: Final = frozenset(
      "not calculated", "not reported", "not defined", "suppressed", "hidden",
      "withheld", "redacted", "masked", "*", "**", "\u2020", "x", ".", "#n/a", "#div/0!"}
 )  # fmt: skip
+# As a narrow column cuts them, without a hyphen: "not calculate d".
+_CUT_NONE: Final = frozenset("".join(words.split()) for words in _NONE if len(words) > 4)
 _SUPPRESSED: Final = re.compile(r"(?:<|less than|fewer than|under)\s*\d+(?:\.\d+)?\s*%?")
 
 
@@ -93,7 +95,9 @@ def says_none(text: str) -> bool:
     """
     words = " ".join(text.lower().split())
     bare = words.rstrip("*\u2020\u2021").strip()
-    return words in _NONE or bare in _NONE or _SUPPRESSED.fullmatch(bare) is not None
+    if words in _NONE or bare in _NONE or "".join(bare.split()) in _CUT_NONE:
+        return True
+    return _SUPPRESSED.fullmatch(bare) is not None
 
 
 def one_line(text: str) -> str:

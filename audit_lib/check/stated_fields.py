@@ -24,26 +24,37 @@ _UNKNOWN: Final = (
     r"self-identified|stated?|identify)|declined? to|(?:did|do) not (?:disclose|"
     r"report|identify|self-identify|provide|state|answer)|missing (?:demographic|data|sex|race)|prefer(?:red)? not"
 )
+_NO_RATIO: Final = (
+    r"(?:left (?:\w+ ){0,3}out|leav(?:es?|ing) (?:\w+ ){0,3}out|no (?:impact )?ratio|omit\w*|"
+    r"not (?:calculated|computed|compared|included|given|printed|shown|reported)|without (?:an? )?(?:impact )?ratio)"
+)
+_FOR_SIZE: Final = r"(?:2 ?%|two percent|fewer than|less than|under|below|too few|too small|small)"
 # Words that speak of a field. F01 and F08 need a date after them.
 _SPACED: Final[Mapping[str, str]] = {
     "F01": r"dates? of (?:the |this |its |our )?(?:most recent |last |latest )?(?:bias )?audit|"
     r"audit (?:completion )?date|audit (?:was |has been )?(?:last |most recently )?(?:conducted|"
-    r"completed|performed|carried out|finali[sz]ed|concluded|dated)|most recent (?:bias )?audit|"
-    r"last (?:bias )?audit|audited on",
+    r"completed|performed|carried out|finali[sz]ed|finished|concluded|dated|done|issued|made|signed)|"
+    r"(?:most recent|latest|last) (?:\w+ )?audit|"
+    r"last audited|audited (?:for bias )?on|when (?:was|did)[^?\n]{0,40}audit[^?\n]{0,20}\?|audit (?:done|finished) on|"
+    r"audit of [^.\n]{1,60} (?:was|is) (?:last )?(?:concluded|completed|conducted|performed|finished|carried out|dated|"
+    r"done)(?: on)?",
     "F02": r"source of (?:the |this )?data|data sources?|sources? of (?:the )?(?:historical|test)|historical data|"
     r"test data|data (?:used |set |sets )?(?:was|were|came|come|is|are) (?:provided|supplied|collected|obtained|drawn|"
-    r"taken|extracted|sourced|from)",
+    r"taken|extracted|sourced|from|historical)|(?:the )?data[^.\n]{0,30} com(?:es|ing)? from|"
+    r"(?:hiring|applicant|application|personnel|selection) records|records (?:of|from|held)|which data (?:was|were)",
     "F03": r"explanation of (?:the |this )?data|why these data|data used|data ?sets? (?:used|covers?|consists?|"
     r"includes?|comprises?|contains?)|(?:the |these |this )?data (?:covers?|consists?|includes?|comprises?|spans?|"
     r"represents?|was limited|were limited|analy[sz]ed)|(?:audit|review|observation|"
     r"data|analysis) (?:period|window)|window audited",
     "F08": r"distribution dates?|in use since|use began|(?:began|begin|started|start|first) (?:using|used|use|deployed|"
     r"deploying)|dates? of (?:first use|distribution|deployment|implementation)|(?:deployed|implemented|introduced|"
-    r"launched|used) (?:on|in|since)|deployment date",
+    r"launched|used) (?:on|in|since)|deployment date|since when[^?\n]{0,40}\b(?:use|used)\b|go(?:es|ing)?[- ]live|"
+    r"went live|first used|in use (?:since|from)|first use|use (?:of (?:the|this) tool )?(?:began|started|since)",
     "F09": r"exclu\w+[^.]{0,160}(?:because|justif|due to|2 ?%|two percent|fewer than|less than|small|too few)|"
-    r"(?:because|justif|due to|2 ?%|two percent|fewer than|less than|small|too few)[^.]{0,160}exclu\w+",
+    r"(?:because|justif|due to|2 ?%|two percent|fewer than|less than|small|too few)[^.]{0,160}exclu\w+|"
+    rf"{_NO_RATIO}[^.]{{0,200}}{_FOR_SIZE}|{_FOR_SIZE}[^.]{{0,200}}{_NO_RATIO}",
     "F10": r"(?:historical data|history)[^.]{0,120}(?:not|insufficient|unavailable|too few|no\b)|"
-    r"(?:no|insufficient|not enough|lack of|too little) historical data",
+    r"(?:no|insufficient|not enough|lack of|too little) historical data|new to us|first time",
 }  # fmt: skip
 # A reader of scans loses spaces: "Distributiondate of the tool". A line's end still parts: "Bias audit", "Date: ...".
 _WORDS: Final = {field: words.replace(" ", r"[^\S\n]*") for field, words in _SPACED.items()}
@@ -58,7 +69,9 @@ _TO: Final = re.compile(r",?\s*(?:to|through|thru|until|till|and|[-\u2013\u2014]
 _OF_VALIDITY: Final = re.compile(r"\b(?:valid|expires?|posted|retained|kept)\b", re.IGNORECASE)
 _REACH: Final = 120
 # A sentence that ends says nothing of the next one's date; a short form ends none.
-_STOP: Final = re.compile(r"(?<=[a-z0-9)]{2})[.!?](?=\s+[A-Z\u201c\"(]|\s*\n)")
+_STOP: Final = re.compile(
+    r"(?<=[a-z0-9)]{2})(?:[.!](?=\s+[A-Z\u201c\"(]|\s*\n)|\?(?=[^\S\n]+[A-Z\u201c\"(]))"  # an answer follows
+)
 # A day that something ends or begins on is not the day of the audit.
 OTHER_DAY: Final = re.compile(r"\b(?:until|expires?|valid|use (?:after|from)|before)\b", re.IGNORECASE)
 _TEST_DATA: Final = re.compile(
@@ -69,9 +82,12 @@ _ASKED: Final = re.compile(
     r"\b(?:why|whether|if|unless|when|where|may|can)\b.*\btest data\b|\btest data (?:may|can|only)\b",
     re.IGNORECASE,
 )
-_MADE: Final = r"(?:generat|creat|construct|obtain|simulat|written by|drawn from|collected)"
+_MADE: Final = (
+    r"(?:generat|creat|construct|obtain|simulat|written by|drawn from|collected|recruit|asked|invited|volunteer|panel|"
+    r"took the|taken by)"
+)
 _HOW_MADE: Final = re.compile(
-    rf"{_TEST_DATA.pattern}[^.]{{0,200}}{_MADE}|{_MADE}[^.]{{0,200}}{_TEST_DATA.pattern}", re.IGNORECASE
+    rf"{_TEST_DATA.pattern}[^\n]{{0,250}}{_MADE}|{_MADE}[^.]{{0,200}}{_TEST_DATA.pattern}", re.IGNORECASE
 )
 _NEVER_USED: Final = re.compile(
     r"never (?:been )?used|not yet (?:been )?(?:used|in use|deployed)", re.IGNORECASE
@@ -84,6 +100,10 @@ _NO_AUDIT: Final = re.compile(
 NEGATED: Final = re.compile(r"\b(?:not?|never|nor|neither|without|cannot|none)\b|n't\b", re.IGNORECASE)
 _COUNT: Final = re.compile(
     rf"(?<![\d.,/(\u00a7-])(?<!\d[{SEPARATORS}])({WHOLE})(?![\d%/-]|[.{SEPARATORS}]\d| ?%| percent)"
+)
+_LONGEST_NAME: Final = 80
+_VALUE: Final = re.compile(
+    rf"({WHOLE})(?: (?:applicants|candidates|people|persons|individuals|employees)(?: in all)?)?\W*"
 )
 # "in 2025", but not "in 2025 cases".
 _YEAR: Final = re.compile(
@@ -227,13 +247,37 @@ def words_of(field: str) -> str:
 
 
 def dates_after(field: str, text: str) -> Iterator[re.Match[str]]:
-    """Yield the first date after each mention of a dated field, unless the other one is mentioned before it."""
+    """Yield the first date after each mention of a dated field, unless the other one is mentioned before it.
+
+    Of names side by side, as over the columns of a table, with their dates below, the first has the first date.
+    """
+    yield from _dates_below(field, text)
     other = re.compile(_WORDS["F08" if field == "F01" else "F01"], re.IGNORECASE)
     for words in re.finditer(_WORDS[field], text, re.IGNORECASE):
         end = min([words.end() + _REACH, *(s.start() for s in _stops(other, text, words.end()))])
         found = DATE.search(text, words.end(), end)
         if found is not None and not (field == "F01" and OTHER_DAY.search(text, words.end(), found.start())):
             yield found
+
+
+def _dates_below(field: str, text: str) -> Iterator[re.Match[str]]:
+    names = sorted(
+        (found.start(), found.end(), name)
+        for name in ("F01", "F08")
+        for found in re.finditer(_WORDS[name], text, re.IGNORECASE)
+    )
+    for (start, end, name), (after, last, other) in pairwise(names):
+        between = text[end:after]
+        if (
+            name == other
+            or "\n" in text[start:last]
+            or re.search(r"[.;:]|\d", between)
+            or after - end > _REACH
+        ):
+            continue
+        dates = list(DATE.finditer(text, last, last + 2 * _REACH))[:2]
+        if len(dates) == 2 and ":" not in text[last : dates[0].start()].split("\n")[0]:
+            yield dates[(name, other).index(field)]
 
 
 def _stops(other: re.Pattern[str], text: str, start: int) -> list[re.Match[str]]:
@@ -243,9 +287,12 @@ def _stops(other: re.Pattern[str], text: str, start: int) -> list[re.Match[str]]
 
 def _unknown(text: str) -> int | None:
     counts: list[int] = []
-    for sentence in sentences(text):
+    said = sentences(text)
+    for sentence, after in pairwise([*said, ""]):
         if not re.search(_UNKNOWN, sentence, re.IGNORECASE):
             continue
+        if len(sentence) <= _LONGEST_NAME and (value := _VALUE.fullmatch(after)) is not None:
+            counts.append(whole(value[1]))  # a name, and its number on the next line
         bare = re.sub(r"local law 144|ll ?-?144", " ", DATE.sub(" ", sentence), flags=re.IGNORECASE)
         counts += [whole(number) for number in _COUNT.findall(_YEAR.sub(" ", bare))]
         if re.search(r"\b(?:no|none|zero) (?:\w+ ){0,6}", bare, re.IGNORECASE) and not counts:

@@ -77,6 +77,7 @@ _NO_VERDICT: Final = re.compile(
 _SCORES: Final = (
     r"(?:scores?|ratings?|rankings?|results?|outcomes?|outputs?|decisions|selections|scoring outputs)"
 )
+_PEOPLE: Final = r"(?:candidates?|applicants?|people|persons|individuals|job seekers|employees)"
 _CHANCE: Final = (
     r"(?:at random|random(?:ly|i[sz]ed)?\b(?! (?:sub)?sampl| selecti| order)|by chance|by lot|"
     r"simulated|synthetic(?:ally)?\b|artificial(?:ly)?\b|made up|"
@@ -108,6 +109,12 @@ _MADE_UP: Final = tuple(
         rf"artificial|hypothetical) {_SCORES}",
         rf"\b{_SCORES} (?:was|were|are|is) (?:(?:only|just|merely|mere) )?(?:placeholders?|stand-ins?|dumm(?:y|ies)|"
         r"mock-ups?|inventions?|fakes?)\b",
+        rf"\b(?:race|sex|gender|ethnicity|demographics?|categor(?:y|ies))\b[^.;]{{0,60}} (?:was|were|are|is|been) "
+        rf"(?!(?:not|never)\b)(?:[\w'-]+ ){{0,5}}?{_CHANCE}",
+        rf"\b(?:simulated|invented|made-up|fabricated|fictitious|imaginary|computer-generated) {_PEOPLE}\b",
+        rf"\b{_PEOPLE}\b[^.;]{{0,30}} (?:was|were|are|is|been) (?!(?:not|never)\b)(?:[\w'-]+ ){{0,3}}?(?:simulated|"
+        r"invented|made up|fabricated|fictitious|(?:created|generated|produced) by (?:an? )?(?:script|program|"
+        r"computer))\b",
         rf"\b{_SCORES} [^.;]{{0,40}}\b(?:instead|in place|in lieu) of (?:the |our |its )?"
         rf"(?:{_TOOL}(?:'s)?|actual|real)\b",
     )
