@@ -66,7 +66,7 @@ _OF_THE_TOOL: Final = (
     r"(?:, (?:made|used|designed|created)\b|"
     r"\b(?:provided|developed|distributed|sold|built|supplied|licensed|owned|offered)\b)"
 )
-_LABEL: Final = r"(?:^|[\n.;|])[^\S\n]*(?:{0})(?:[^\S\n]+name)?[^\S\n]*(?::|\u2013|-|\n|[^\S\n])[^\S\n]*"
+_LABEL: Final = r"(?:^|[\n.;|?])[^\w\n]*(?:{0})(?:[^\S\n]+name)?[^\S\n]*(?::|\u2013|-|\n|[^\S\n])[^\S\n]*"
 # A word before a colon is the next label: "Auditor: Acme LLC. Vendor: Acme".
 _WORD: Final = r"(?:(?:Inc|Co|Corp|Ltd|LLC|[A-Z])\.|[A-Z][\w&'\u2019-]*(?!\w*\s*:))"
 _NAME: Final = rf"(?P<name>{_WORD}(?:,? (?:{_WORD}|&|of|and|the)){{0,6}})"

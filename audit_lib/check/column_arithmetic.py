@@ -97,6 +97,8 @@ def _told(rows: Sequence[Sequence[str]]) -> set[int]:
 
 def _is_of_words(row: Sequence[str]) -> bool:
     texts = [text for text in row if text]
+    if categories_in(" ".join(texts[:1])) or 2 * len(texts) < len(row):
+        return False  # a row of a category whose numbers are left out
     return len(set(texts)) > 1 and all(
         read_cell(t).number is None and not read_cell(t).is_none for t in texts
     )

@@ -26,6 +26,7 @@ _NOBODY: Final = re.compile(
     rf"{NEGATED.pattern}|\bnobody\b|\bzero\b|(?<![\d.,])0(?!\d|%|[.,]\d)", re.IGNORECASE
 )
 _WHY_NO_ROW: Final = re.compile(f"{_NOBODY.pattern}|{_LEFT_OUT.pattern}", re.IGNORECASE)
+_FEWEST: Final = 3  # categories that add up, which is no chance
 _PEOPLE: Final = r"(?:\w+ )?(?:applicants|candidates|individuals|people|persons)"
 _ALL_PEOPLE: Final = re.compile(
     rf"\b(?:covers?|covered|total(?: number)? of|includes?|included|analy[sz]ed|assessed|examined|evaluated|scored)"
@@ -162,6 +163,8 @@ def _in_coarser(
     table: PublishedTable, gone: Sequence[Category], other: PublishedTable, unknown: int | None
 ) -> Iterator[_Held]:
     """Yield categories that a table by fewer attributes leaves people for, beyond those of unknown category."""
+    if _others_add_up(table, other):
+        unknown = 0  # nobody is in one table and not in the other
     for row in other.of("category"):
         whole, levels = _n(row), row.label.levels.items()
         lacking = [category for category in gone if levels and levels < category.levels.items()]
@@ -171,6 +174,17 @@ def _in_coarser(
             continue
         if whole - sum(filter(None, counts)) > (unknown or 0):
             yield from (_Held(category, other.name, None) for category in lacking)
+
+
+def _others_add_up(table: PublishedTable, other: PublishedTable) -> bool:
+    """Whether each category of a coarser table that has rows in the finer one has exactly the people of these rows."""
+    sums: list[bool] = []
+    for row in other.of("category"):
+        levels = row.label.levels.items()
+        counts = [_n(part) for part in table.of("category") if levels and levels < part.label.levels.items()]
+        if counts:
+            sums.append(None not in counts and sum(filter(None, counts)) == _n(row))
+    return len(sums) >= _FEWEST and all(sums)
 
 
 def _fewer_people(

@@ -14,6 +14,7 @@ from audit_lib.check.published_numbers import read_number, says_none
 _SAME_LINE: Final = 0.5  # of a line's height
 _BESIDE: Final = 0.2  # of a mark's size: white space between it and its word
 _BETWEEN: Final = ("/", "of")  # two numbers of one cell: "123 of 456"
+_PAGE_NUMBER: Final = re.compile(r"\W*(?:page )?([0-9]{1,4})(?: ?(?:of|/) ?[0-9]{1,4})?\W*", re.IGNORECASE)
 _MARK: Final = re.compile("[\u00b9\u00b2\u00b3\u2020\u2021*]+")  # of footnotes
 _ANSWERS: Final = frozenset({"yes", "no", "\u2713", "\u2717"})  # of a column such as "Below 80%"
 
@@ -84,12 +85,18 @@ def lines_of(pages: Sequence[Sequence[Mapping[str, Any]]]) -> list[TextLine]:
 
     Of tables next to each other the lines of the left one come first.
     """
-    return [
-        line
-        for number, words in enumerate(pages)
-        for group in reading_order(words)
-        for line in _lines(group, number)
-    ]
+    found: list[TextLine] = []
+    for number, words in enumerate(pages):
+        lines = [line for group in reading_order(words) for line in _lines(group, number)]
+        lowest = max((line.bottom for line in lines), default=0.0)
+        found += [line for line in lines if line.bottom < lowest or not _is_page_number(line)]
+    return found
+
+
+def _is_page_number(line: TextLine) -> bool:
+    """Whether a line, the last of its page, holds no more than the page's number."""
+    found = _PAGE_NUMBER.fullmatch(line.text)
+    return found is not None and int(found[1]) == line.page + 1
 
 
 def _lines(words: Sequence[Mapping[str, Any]], page: int) -> list[TextLine]:

@@ -304,13 +304,29 @@ def _write_element(node: StructureNode, content: Mapping[ContentMark, list[Char]
     if node.kind in _CELLS and not node.has("Table"):
         _cell(node, content, reader)
     else:
+        lists = _lists_blocks(node)
         for kid in node.kids:
-            if isinstance(kid, StructureNode):
-                _write(kid, content, reader)
-            else:
+            if not isinstance(kid, StructureNode):
                 reader.handle_data(text_of(content.get(kid, [])))
+                continue
+            if lists:
+                reader.handle_starttag("div", [])
+            _write(kid, content, reader)
+            if lists:
+                reader.handle_endtag("div")
     if element:
         reader.handle_endtag(element)
+
+
+def _lists_blocks(node: StructureNode) -> bool:
+    """Whether an element holds several others that PDF has no word for, as a browser writes names and their values."""
+    kids = node.kids
+    return len(kids) > 1 and all(
+        isinstance(kid, StructureNode)
+        and kid.kind == "NonStruct"
+        and any(isinstance(leaf, StructureNode) for leaf in kid.kids)
+        for kid in kids
+    )
 
 
 def _cell(node: StructureNode, content: Mapping[ContentMark, list[Char]], reader: HtmlReader) -> None:

@@ -69,6 +69,16 @@ def _not_given(table: PublishedTable, meaning: Meaning, words: str, field: str) 
             id="numbers_not_given", table=table.name, column=column, printed=printed, message=message
         )
     elif meaning == "applicants":
+        empty = [row for row in lacking if not any(cell.text for cell in row.cells.values())]
+        if empty:
+            yield SummaryFinding(
+                id="field_not_found",
+                table=table.name,
+                row="; ".join(row.label.text for row in empty),
+                column=field,
+                message="the row of this category is empty: a page should say how many people it has, if any",
+                rule="5-303(a)(1)",
+            )
         told = [row for row in lacking if row.cell("rate").number or row.cell("ratio").number]
         if told:
             message = f"a rate or a ratio, and no {words} that it is of"

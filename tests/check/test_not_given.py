@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.check.cases import Table, checked, summary
+from audit_lib.check import check_report
+from tests.check.cases import HEADER, Table, checked, html, save, summary
 
 SEX, RACE, BOTH = summary()
 
@@ -46,3 +47,12 @@ def test_rows_without_any_number_are_of_nobody(tmp_path: Path) -> None:
     tables = deepcopy(summary())
     tables[BOTH][3][1:] = ["N/A"] * 4
     assert "F05" not in [f.column for f in checked(tmp_path, tables).findings]
+
+
+def test_an_empty_row_is_named(tmp_path: Path) -> None:
+    """Beside two labels; under one, a label alone may be the title of a section."""
+    rows = [[*row[0].split(", "), *row[1:]] for row in summary()[BOTH]]
+    rows[3][2:] = [""] * 4
+    page = html({BOTH: rows}, header=["Sex", "Race", *HEADER[1:]])
+    (found,) = [f for f in check_report(save(tmp_path, page)).findings if f.column == "F05"]
+    assert (found.severity, found.row, "empty" in found.message) == ("warning", ", ".join(rows[3][:2]), True)

@@ -197,3 +197,17 @@ def test_who_is_not_hispanic_is_denied_by_no_label(tmp_path: Path, race: str) ->
         for caption, rows in tables.items()
     }
     assert found(checked(tmp_path, named, text)) == [("warning", "category_dropped", race)]
+
+
+@pytest.mark.parametrize("difference", [0, 7])
+def test_a_race_without_rows_where_all_others_add_up_is_no_matter_of_unknown_people(
+    tmp_path: Path, difference: int
+) -> None:
+    """3,000 people are unknown, but none of them is in the race table alone: each other race adds up exactly."""
+    tables = page(lambda _, rows: rows)
+    tables[BOTH] = [row for row in tables[BOTH] if not row[0].endswith(RACES[3])]
+    tables[RACE][0][1] = str(int(tables[RACE][0][1].replace(",", "")) + difference)
+    report = checked(tmp_path, tables, WORDS.replace("<p>0 ", "<p>3,000 "))
+    assert ("category_left_out" in [f.id for f in report.findings if f.severity == "error"]) == (
+        not difference
+    )
