@@ -1,7 +1,7 @@
 """Cards: each category has a heading and, below it, its numbers with their names, in no table at all.
 
-They are read from lines: "Asian", "Applicants 1,767", "Selection rate: 15.4%". Names and numbers may stand on lines of
-their own, and a heading may go over several lines.
+They are read from lines: "Asian", "Applicants 1,767", "Selection rate: 15.4%", or from one line for a category. Names
+and numbers may stand on lines of their own, and a heading may go over several lines.
 """
 
 from __future__ import annotations
@@ -26,6 +26,10 @@ _TITLE_LINES: Final = 3
 _FEWEST: Final = 2  # cards, and numbers in one
 _VALUE: Final = r"(?:[-\u2212]?[\d.,]*\d ?%?|N/?A|n/?a|\*|[-\u2013\u2014])[*\u2020\u2021]?"
 _NAMED: Final = re.compile(rf"(?P<name>\D.{{0,60}}?)\s*(?::|\s|\u2013|=)\s*(?P<value>{_VALUE})")
+
+
+_PARTS: Final = re.compile(r"[;|]\s*|,\s+(?:and )?|\s[\u2013\u2014]\s|\s+and\s+")
+_PLAIN_VALUE: Final = re.compile(r"(?<![\w.])(?:\d[\d.,]*\d|\d)(?: ?%)?(?!\w)|\bN/?A\b|\bn/a\b")
 
 
 @dataclass(slots=True)
@@ -68,6 +72,13 @@ def _cards(lines: Sequence[str], policy: Policy) -> Iterator[_Card]:
     heading, at = "", 0
     loose: list[str] = []  # lines that are of no card, since the last one
     while at < len(lines):
+        if (card := _one_line(lines[at], policy)) is not None:
+            above = [line for line in loose if _is_heading(line)]
+            card.heading = heading = above[-1] if above else heading
+            yield card
+            loose = []
+            at += 1
+            continue
         numbers, end = _numbers(lines, at)
         if len(numbers) < _FEWEST:
             loose.append(lines[at])
@@ -80,6 +91,22 @@ def _cards(lines: Sequence[str], policy: Policy) -> Iterator[_Card]:
             yield _Card(title, heading, numbers)
         loose = []
         at = end
+
+
+def _one_line(line: str, policy: Policy) -> _Card | None:
+    """Read "Asian: 1,767 applicants, 272 selected, selection rate 15.4%"; None for any other line."""
+    title, _, rest = line.partition(": ")
+    label = read_label([title], policy)
+    if not rest or len(title) > _LONGEST or not (label.levels or label.role != "category"):
+        return None
+    numbers: dict[str, str] = {}
+    for part in _PARTS.split(rest.rstrip(".")):
+        values = _PLAIN_VALUE.findall(part)
+        name = " ".join(_PLAIN_VALUE.sub(" ", part).split()).strip(" :=-")
+        if len(values) != 1 or meaning_of(name) not in NUMBERS or name in numbers:
+            return None
+        numbers[name] = values[0].strip()
+    return _Card(title, "", numbers) if is_of_rates([meaning_of(name) for name in numbers]) else None
 
 
 def _is_heading(line: str) -> bool:

@@ -27,8 +27,8 @@ def _widened(grid: Grid) -> Grid:
     return grid
 
 
-def _measures(rows: Sequence[Sequence[str]]) -> tuple[int, int] | None:
-    """Return the column that names measures and the one of their numbers; None where there are none such."""
+def _measures(rows: Sequence[Sequence[str]]) -> tuple[int, list[int]] | None:
+    """Return the column that names measures and those of their numbers; None where there are none such."""
     full = [row for row in rows if sum(bool(text) for text in row) > _FEWEST - 1]
     if len(full) < _FEWEST:
         return None
@@ -45,25 +45,27 @@ def _measures(rows: Sequence[Sequence[str]]) -> tuple[int, int] | None:
             for i in range(len(rows[0]))
             if i != name and all(read_number(row[i]) or says_none(row[i]) for row in full)
         ]
-        if len(values) == 1:
-            return name, values[0]
+        if values:
+            return name, values
     return None
 
 
 def _spread(
-    header: Sequence[str], rows: Sequence[Sequence[str]], name: int, value: int
+    header: Sequence[str], rows: Sequence[Sequence[str]], name: int, values: Sequence[int]
 ) -> list[Sequence[str]]:
-    others = [i for i in range(len(header)) if i not in (name, value)]
+    """Return a row for each category; where numbers stand in several columns, these are of categories, too."""
+    others = [i for i in range(len(header)) if i != name and i not in values]
     measures = list(dict.fromkeys(row[name] for row in rows if meaning_of(row[name]) in NUMBERS))
     made: dict[tuple[str, ...], dict[str, str]] = {}
     turns: dict[tuple[str, ...], int] = {}
-    for row in rows:
+    for row, value in ((row, value) for row in rows for value in values):
         if meaning_of(row[name]) not in NUMBERS:
             continue
-        key = tuple(row[i] for i in others)
+        key = (*(row[i] for i in others), *([header[value]] if len(values) > 1 else []))
         turn = turns.setdefault(key, 0)
         if row[name] in made.get((*key, str(turn)), {}):  # the category comes a second time
             turn = turns[key] = turn + 1
         made.setdefault((*key, str(turn)), {})[row[name]] = row[value]
-    table: list[Sequence[str]] = [[*(header[i] or "Category" for i in others), *measures]]
+    labels = [header[i] or "Category" for i in others] + (["Category"] if len(values) > 1 else [])
+    table: list[Sequence[str]] = [[*labels, *measures]]
     return [*table, *([*key[:-1], *(cells.get(one, "") for one in measures)] for key, cells in made.items())]

@@ -13,6 +13,7 @@ from audit_lib.check.grids import Grid, PublishedFile
 _NUMERAL: Final = r"(?<![\w.,])\d{1,3}[%s]\d{1,2}(?![\w.,]?\d)|(?<![\w.,])0[%s]\d{3,}(?![.,]?\d)"
 _COMMAS: Final = re.compile(_NUMERAL % (",", ","))
 _POINTS: Final = re.compile(_NUMERAL % (".", "."))
+_SPACED: Final = re.compile(r"[1-9]\d{0,2}(?: \d{3})+")
 _FEWEST: Final = 2  # decimal commas that are no slip
 _WITH_COMMA: Final = re.compile(r"(?<![\w.,])(?:\d{1,3}(?:\.\d{3})+(?:,\d+)?|\d+,\d+)(?![.,]?\d)")
 _WITH_POINT: Final = re.compile(r"(?<![\w.,])(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+)(?![.,]?\d)")
@@ -53,10 +54,29 @@ def with_commas(text: str) -> str:
 
 def plain(document: PublishedFile) -> tuple[PublishedFile, bool]:
     """Return a document whose decimals stand after points, and whether they stood after commas."""
+    if any(
+        _SPACED.fullmatch(text)
+        for grid in document.grids
+        if not grid.unsure
+        for row in grid.rows
+        for text in row
+    ):
+        document = replace(document, grids=tuple(map(_without_spaces, document.grids)))
     if not has_decimal_commas(text for grid in document.grids for row in grid.rows for text in row):
         return document, False
     grids = tuple(_plain_grid(grid) for grid in document.grids)
     return replace(document, grids=grids, text=with_points(document.text)), True
+
+
+def _without_spaces(grid: Grid) -> Grid:
+    """Put spaces that do not break into numbers such as "17 711", if the cells are the file's own."""
+    if grid.unsure:
+        return grid
+    rows = [
+        tuple(text.replace(" ", "\N{NO-BREAK SPACE}") if _SPACED.fullmatch(text) else text for text in row)
+        for row in grid.rows
+    ]
+    return replace(grid, rows=rows)
 
 
 def _plain_grid(grid: Grid) -> Grid:

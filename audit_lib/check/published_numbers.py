@@ -16,7 +16,9 @@ WHOLE: Final = rf"(?:[0-9]{{1,3}}(?:(?:[{SEPARATORS}][0-9]{{3}}){{1,5}}|[0-9]{{0
 """Pattern of a number of people in running text, for `whole`."""
 _NUMBER: Final = re.compile(
     rf"(?P<sign>[-\u2212\u2013])?\s*(?P<whole>{WHOLE})?(?:\.(?P<decimals>[0-9]{{1,18}}))?"
-    r"(?:[eE](?P<power>[+-]?[0-9]{1,2}))?\s*(?P<percent>%)?"
+    r"(?:[eE](?P<power>[+-]?[0-9]{1,2}))?(?:\s*(?P<percent>%|percent\b|per cent\b|pct\b\.?))?"
+    r"(?:\s+(?:people|persons|applicants|candidates|individuals|employees)\b)?",
+    re.IGNORECASE,
 )
 # What may stand after a number: footnote marks, or a remark in brackets.
 _MARKS: Final = re.compile(

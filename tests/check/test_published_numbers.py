@@ -14,6 +14,8 @@ from audit_lib.check.published_numbers import read_cell, read_number, says_none
     [
         ("1,390", Fraction(1390), 0, False),
         ("1390", Fraction(1390), 0, False),
+        ("1,390 people", Fraction(1390), 0, False),
+        ("15.4 percent", Fraction(154, 10), 1, True),
         ("12,345,678", Fraction(12345678), 0, False),
         ("1\N{NO-BREAK SPACE}390", Fraction(1390), 0, False),
         ("1\N{NARROW NO-BREAK SPACE}390", Fraction(1390), 0, False),
