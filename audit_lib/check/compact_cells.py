@@ -16,7 +16,7 @@ from audit_lib.check.published_numbers import Number, read_number, says_none
 _NUMBER: Final = r"\d{1,3}(?:[,'\u2019\u00a0\u2007\u2009\u202f]\d{3})+(?!\d)|\d*\.\d+|\d+"
 _ONE: Final = re.compile(rf"(?:[nN] ?= ?)?({_NUMBER}) ?(%?)")
 _BETWEEN: Final = re.compile(
-    r"\s*(?:[/|;,:\u00b7(\u2013\u2014=]|\bof\b|\bout of\b|\bfrom\b|(?<=%)\s)\s*\(?", re.IGNORECASE
+    r"\s*(?:[/|;,:\u00b7(=]|\bof\b|\bout of\b|\bfrom\b|(?<=%)\s)\s*\(?", re.IGNORECASE
 )
 _END: Final = re.compile(r"\s*\)?\s*[*\u2020\u2021\u00b9\u00b2\u00b3]*")
 _PARTED: Final = re.compile(
@@ -109,6 +109,8 @@ def _names(header: str, table: Sequence[Sequence[str]], *, is_remark: bool) -> l
     parts = [part.strip(" )]") for part in _PARTED.split(header) if part.strip(" )]")]
     meanings = [meaning_of(part) for part in parts]
     size = len(table[0])
+    if meaning_of(header) in ("label", "place"):
+        return None
     columns = [[read_number(numbers[i]) for numbers in table] for i in range(size)]
     shown = _shown(columns, meaning_of(header))
     if shown is None:

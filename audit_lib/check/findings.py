@@ -161,7 +161,10 @@ KINDS: Final[Mapping[str, FindingKind]] = MappingProxyType(
             "error", "the tool was used before its first audit, as the page says", "5-301(a)"
         ),
         "use_before_audit": FindingKind(
-            "note", "the tool was used before the audit, and no earlier one is named", "5-301(a)"
+            "warning", "the tool was used before the audit, and no earlier one is named", "5-301(a)"
+        ),
+        "earlier_audit_not_named": FindingKind(
+            "note", "a page that is renewed with each audit does not name the one before", "5-301(a)"
         ),
         "numbers_not_given": FindingKind(
             "error", "a table gives no number of people, or no rate, for any category", "5-303(a)(1)"

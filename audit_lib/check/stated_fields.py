@@ -105,6 +105,9 @@ _LONGEST_NAME: Final = 80
 _VALUE: Final = re.compile(
     rf"({WHOLE})(?: (?:applicants|candidates|people|persons|individuals|employees)(?: in all)?)?\W*"
 )
+_BELOW: Final = (
+    "names and dates stand on lines of their own, and this date may be of another name; look at the page"
+)
 # "in 2025", but not "in 2025 cases".
 _YEAR: Final = re.compile(
     r"\b(?:in|of|for|from|to|during|since|until|through|between|and|year) (?:19|20)\d\d\b(?!(?: other| unknown)? "
@@ -130,12 +133,16 @@ class Said:
         Whether that date has no day.
     unknown : int or None
         The largest number of people in a sentence about unknown categories.
+    is_below : bool
+        Whether that date is known only as the first of several below several names, which a page may have in another
+        order.
     no_audit : str
         The sentence in which the page says of itself that it is an experiment and no bias audit, or empty.
     """
 
     audited: date | None
     only_month: bool = False
+    is_below: bool = False
     unknown: int | None
     no_audit: str = ""
 
@@ -146,14 +153,21 @@ def read_words(text: str) -> Said:
     Examples
     --------
     >>> read_words("Date of the audit: June 29, 2023. 1,250 individuals had an unknown sex.")
-    Said(audited=datetime.date(2023, 6, 29), only_month=False, unknown=1250, no_audit='')
+    Said(audited=datetime.date(2023, 6, 29), only_month=False, is_below=False, unknown=1250, no_audit='')
     """
-    dates = [(day, is_month(found)) for found in dates_after("F01", text) if (day := read_date(found))]
+    beside, below = list(dates_after("F01", text)), list(_dates_below("F01", text))
+    dates = [(day, is_month(found)) for found in beside or below if (day := read_date(found))]
     exact = {(day.year, day.month) for day, no_day in dates if not no_day}
     dates = [(day, no_day) for day, no_day in dates if not (no_day and (day.year, day.month) in exact)]
     audited, only_month = max(dates, default=(None, False))
     no_audit = next((s for s in sentences(text) if _NO_AUDIT.search(s)), "")
-    return Said(audited=audited, only_month=only_month, unknown=_unknown(text), no_audit=no_audit)
+    return Said(
+        audited=audited,
+        only_month=only_month,
+        is_below=not beside,
+        unknown=_unknown(text),
+        no_audit=no_audit,
+    )
 
 
 def fields(
@@ -176,7 +190,9 @@ def fields(
                 continue
             found, missing = said.audited is not None, "no date beside words for it" if words else missing
         elif name == "F08":
-            used = bool(_NEVER_USED.search(text)) or any(map(read_date, dates_after("F08", text)))
+            used = bool(_NEVER_USED.search(text)) or any(
+                map(read_date, (*dates_after("F08", text), *_dates_below("F08", text)))
+            )
             found, missing = used, "no date beside words for it" if words else missing
         elif name == "F03":
             found |= any(map(_says_which_data, sentences(text)))
@@ -208,6 +224,7 @@ def validity(said: Said, as_of: date | None, policy: Policy) -> Iterator[Summary
             printed=said.audited.isoformat(),
             message=f"more than {policy.validity_days} days before {as_of.isoformat()}",
             rule=duty.cite,
+            unsure=_BELOW if said.is_below else "",
         )
     elif said.audited > as_of:
         message = f"after {as_of.isoformat()}"
@@ -247,11 +264,7 @@ def words_of(field: str) -> str:
 
 
 def dates_after(field: str, text: str) -> Iterator[re.Match[str]]:
-    """Yield the first date after each mention of a dated field, unless the other one is mentioned before it.
-
-    Of names side by side, as over the columns of a table, with their dates below, the first has the first date.
-    """
-    yield from _dates_below(field, text)
+    """Yield the first date after each mention of a dated field, unless the other one is mentioned before it."""
     other = re.compile(_WORDS["F08" if field == "F01" else "F01"], re.IGNORECASE)
     for words in re.finditer(_WORDS[field], text, re.IGNORECASE):
         end = min([words.end() + _REACH, *(s.start() for s in _stops(other, text, words.end()))])
@@ -261,6 +274,7 @@ def dates_after(field: str, text: str) -> Iterator[re.Match[str]]:
 
 
 def _dates_below(field: str, text: str) -> Iterator[re.Match[str]]:
+    """Yield dates below names side by side, as over the columns of a table: the first name has the first date."""
     names = sorted(
         (found.start(), found.end(), name)
         for name in ("F01", "F08")

@@ -232,6 +232,7 @@ def test_a_page_with_decimal_commas_is_told_its_own_numbers(tmp_path: Path) -> N
         ("27.0% (123 of 456)", ["27.0%", "123", "456"]),
         ("1,390", []),
         ("0.97 [1]", []),
+        ("25\N{EN DASH}34", []),
         ("12 November 2026", []),
         ("0.9 (0.8, 1.1)", ["0.9", "0.8", "1.1"]),
         (
@@ -248,6 +249,11 @@ def test_an_interval_beside_a_ratio_is_no_second_column() -> None:
     grid = Grid(
         rows=[["Group", "N", "Ratio"], ["Men", "10", "0.9 (0.8, 1.1)"], ["Women", "12", "1.0 (0.9, 1.2)"]]
     )
+    assert spread([grid]) == (grid,)
+
+
+def test_labels_of_two_numbers_are_labels() -> None:
+    grid = Grid(rows=[["Age group", "N", "Ratio"], ["18/25", "10", "0.9"], ["26/35", "12", "1.0"]])
     assert spread([grid]) == (grid,)
 
 
