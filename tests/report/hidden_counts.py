@@ -29,6 +29,7 @@ from audit_lib import pipeline, policies
 from audit_lib.bag.write_bag import export_run
 from audit_lib.cli.main import main
 from audit_lib.oscal import assessment_results
+from audit_lib.report_forms import report_forms
 from audit_lib.run import Run
 from audit_lib.site import publish
 from tests.inputs import recorded_audit, recorded_rows, write_jsonl
@@ -158,6 +159,8 @@ def outputs(run: Run, folder: Path) -> dict[str, list[str]]:
         assert main(["show", run.uri]) == 0
     found["audit show"] = shown.getvalue().replace(str(folder), "FOLDER").encode()
     found["oscal"] = assessment_results(run)
+    forms = report_forms(run, ["html", "json", "csv", "card"])
+    found |= {f"form/{name}": content for name, content in forms.items()}
     export_run(run.uri, folder / "bag.zip", level="digests")
     with zipfile.ZipFile(folder / "bag.zip") as bag:
         for name in bag.namelist():
