@@ -13,8 +13,12 @@ from typing import Any
 import pytest
 
 from audit_lib.cli.main import main
+from audit_lib.report.html import render_html
+from audit_lib.report.page import page_in
 from audit_lib.run import Run
+from benchmarks.page_length import screens
 from tests.archive.cases import do, new_run
+from tests.report.readings_cases import one_position, reported, signed
 from tests.report.runs import made
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -162,3 +166,15 @@ def test_rate_and_ratio_of_every_row_are_on_the_screen(tmp_path: Path, width: in
     )  # fmt: skip
     rows, end = done.stdout.split('<p id="out">')[1].split("</p>")[0].split()
     assert int(rows) > 20 and float(end) <= width
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_the_verdict_is_one_screen_and_the_first_table_begins_on_the_second_of_a_phone(
+    language: str, tmp_path: Path
+) -> None:
+    page, _ = page_in(language, signed(reported(one_position(tmp_path))))
+    (tmp_path / "report.html").write_bytes(render_html(page))
+    phone, desk = screens(tmp_path / "report.html").values()
+    assert phone["first table at"] < 2 and desk["verdict ends at"] < 1.05
