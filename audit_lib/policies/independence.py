@@ -29,20 +29,29 @@ _FORMS: Final = frozenset(
         "llc",
         "llp",
     }
+    | {"ab", "aps", "kk", "ltda", "mbh", "oy", "pte", "pty", "pvt", "sas", "sl", "slu", "spa", "ug"}
     | {"lp", "ltd", "nv", "pc", "plc", "pllc", "sa", "sarl", "se", "srl", "the"}
 )
 """Legal forms, which people write or leave out."""
 _INSIDE: Final = frozenset({"audit", "auditing", "auditors", "compliance", "internal", "risk"}) | {
     "department",
     "division",
+    "global",
+    "group",
+    "holding",
+    "holdings",
+    "international",
     "office",
     "team",
     "unit",
 }
-"""What parts of a company are called: the audit department of an employer is the employer."""
+"""What parts of a company and the whole of it are called: its audit department is the employer, and so is its group."""
 
-_PARTS: Final = re.compile(r"[,;:()/|\u2013\u2014]|\s-\s|\b(?:at|from)\b", re.IGNORECASE)
+_PARTS: Final = re.compile(r"[,;:()<>@/|\u2013\u2014]|\s-\s|\b(?:at|from)\b", re.IGNORECASE)
 """What parts a person from a company, and a company from what it is called besides."""
+
+_BESIDE: Final = re.compile(r"['\u2019]s\b|\bwww\.|\.(?:com|net|org|io|ai|eu)\b", re.IGNORECASE)
+"""What is no part of a name: whose it is, and what makes an address of it."""
 
 
 def not_independent(use: Use, named: str) -> str | None:
@@ -106,7 +115,7 @@ def _of_whom(words: tuple[str, ...]) -> tuple[str, ...]:
 
 def _words(name: str) -> tuple[str, ...]:
     """Return the words of a name, without its legal form, accents, dots and letters that look like others."""
-    letters = unicodedata.normalize("NFKD", name)
+    letters = _BESIDE.sub(" ", unicodedata.normalize("NFKD", name))
     plain = "".join(char for char in letters if not unicodedata.combining(char) and char not in ".'\u2019")
     words = re.findall(r"\w+", in_latin_letters(plain).casefold())
     return tuple(word for word in words if word not in _FORMS) or tuple(words)

@@ -275,6 +275,14 @@ CONTRADICTORY: Final[dict[str, tuple[Facts, str, str]]] = {
         {"auditor": "Ada Maker at Toolmaker LLC"},
         "report.auditor is Ada Maker at Toolmaker LLC", "use.vendor",
     ),
+    "the vendor, by its address": (
+        {"auditor": "Ada Maker <ada@toolmaker.com>"},
+        "report.auditor is Ada Maker <ada@toolmaker.com>", "use.vendor",
+    ),
+    "the vendor's holding": (
+        {"organisation": "Toolmaker Holdings Pty Ltd"},
+        "signed for Toolmaker Holdings Pty Ltd", "use.vendor",
+    ),
     "the department of the employer that audits": (
         {"auditor": "Internal Audit Department of Example Hotels"},
         "report.auditor is Internal Audit Department of Example Hotels", "use.employer",
