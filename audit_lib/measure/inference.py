@@ -175,7 +175,7 @@ def rank_index(group: Side, reference: Side, level: float) -> Contrast:
     try:
         a = group.sums(_centred(won / (2 * m), theta, n))
         b = reference.sums(_centred(1.0 - lost / (2 * n), theta, m))
-        sums = (2 * a, 2 * b)  # the index is 2 theta - 1, so a row moves it twice as far
+        sums = (a, b)
         require_two(group.present, reference.present)
         spread = variance_of_sides(
             SideSums.of(a, group.occurs, group.worth), SideSums.of(b, reference.occurs, reference.worth)
@@ -185,14 +185,33 @@ def rank_index(group: Side, reference: Side, level: float) -> Contrast:
     except UndefinedMetricError as error:
         nothing = Undefined(str(error))
         return Contrast(
-            value=value, interval=nothing, test=nothing, standard_error=nothing, scale="logit", sums=sums
+            value=value,
+            interval=nothing,
+            test=nothing,
+            standard_error=nothing,
+            scale="logit",
+            sums=_doubled(sums),
         )
     deviation: float | Undefined = Undefined("the samples do not overlap: infinite log odds")
     if 0.0 < theta < 1.0:
         deviation = math.sqrt(spread.variance) / (theta * (1 - theta))
     return Contrast(
-        value=value, interval=interval, test=test, standard_error=deviation, scale="logit", sums=sums
+        value=value,
+        interval=interval,
+        test=test,
+        standard_error=deviation,
+        scale="logit",
+        sums=_doubled(sums),
     )
+
+
+def _doubled(
+    sums: tuple[NDArray[np.float64], NDArray[np.float64]] | None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    """Double sums where they are: the index is 2 theta - 1, so that a row moves it twice as far as theta."""
+    for one in sums or ():
+        one *= 2.0
+    return sums
 
 
 def undirected(
