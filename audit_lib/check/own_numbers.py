@@ -121,6 +121,7 @@ def _headline(tables: Sequence[OwnTable]) -> list[OwnTable]:
 
 def _tally(values: Mapping[str, str], tables: Sequence[OwnTable]) -> str:
     compared = below = 0
+    threshold = Fraction(values.get("threshold") or values["line"])
     for table in _headline(tables):
         top = table.top
         rates = [
@@ -130,9 +131,23 @@ def _tally(values: Mapping[str, str], tables: Sequence[OwnTable]) -> str:
         ]
         if top:
             compared += len(rates) - 1
-            below += sum(rate / top < Fraction(values["threshold"]) for rate in rates)
+            below += sum(rate / top < threshold for rate in rates)
     stated = _number(values["n"]), _number(values["compared"])
     return "" if stated == (below, compared) else f"{below} of {compared}"
+
+
+def _tally_of_a_kind(values: Mapping[str, str], tables: Sequence[OwnTable]) -> str:
+    """Of all tables, or of those of selection or of scoring."""
+    instead = [_tally(values, some) for some in _kinds(tables)]
+    return instead[0] if all(instead) else ""
+
+
+def _kinds(tables: Sequence[OwnTable]) -> list[list[OwnTable]]:
+    """All tables, and those of each kind, whose titles begin alike."""
+    kinds: dict[str, list[OwnTable]] = {}
+    for table in tables:
+        kinds.setdefault(table.caption.partition(",")[0], []).append(table)
+    return [list(tables), *kinds.values()]
 
 
 def _leader(values: Mapping[str, str], tables: Sequence[OwnTable]) -> str:
@@ -146,6 +161,42 @@ def _leader(values: Mapping[str, str], tables: Sequence[OwnTable]) -> str:
         if all(pair in rows for pair in pairs):
             return ""
     return "counts of two rows of one table"
+
+
+def _smallest(values: Mapping[str, str], tables: Sequence[OwnTable]) -> str:
+    """The smallest ratio that the tables print, all or those of one kind."""
+    least = [
+        min(printed)
+        for some in _kinds(tables)
+        if (printed := [at for one in some for row in one.rows if (at := row.value("ratio")) is not None])
+    ]
+    if not least or any(Fraction(values["ratio"]) == one for one, _ in least):
+        return ""
+    return f"{float(least[0][0]):.{least[0][1]}f}"
+
+
+def _ratio_of_a_row(values: Mapping[str, str], tables: Sequence[OwnTable]) -> str:
+    return "" if _with(tables, "ratio", values["ratio"]) else "a ratio of the tables"
+
+
+def _counts_of_a_row(values: Mapping[str, str], tables: Sequence[OwnTable]) -> str:
+    """Both counts, and those of the highest rate of a table where they are said to be."""
+    stated = _number(values["selected"]), _number(values["n"])
+    found = any((row.count("selected"), row.count("n")) == stated for table in tables for row in table.rows)
+    return "" if found else "counts of a row of the tables"
+
+
+def _counts_of_the_highest(values: Mapping[str, str], tables: Sequence[OwnTable]) -> str:
+    stated = _number(values["selected"]), _number(values["n"])
+    for table in tables:
+        for row in table.rows:
+            if (row.count("selected"), row.count("n")) == stated and rate_of(row) == table.top:
+                return ""
+    return "counts of the highest rate of a table"
+
+
+def _with(tables: Sequence[OwnTable], of: str, words: str) -> bool:
+    return any(row.cells.get(of) == words for table in tables for row in table.rows)
 
 
 def _share_of_total(values: Mapping[str, str], _: Sequence[OwnTable]) -> str:
@@ -172,6 +223,18 @@ _RULES: Final[tuple[tuple[tuple[str, ...], _Check], ...]] = (
         _tally,
     ),
     (("{category}: {selected} of {n}, against {top_selected} of {top_n} ({top}).",), _leader),
+    (
+        (
+            "{n:,} of {compared:,} printed impact ratios is below {line}.",
+            "{n:,} of {compared:,} printed impact ratios are below {line}.",
+        ),
+        _tally_of_a_kind,
+    ),
+    (("The smallest printed ratio is {ratio}.",), _smallest),
+    (("The ratio with the most evidence is {ratio}.",), _ratio_of_a_row),
+    (("{category}: {selected} of {n} were selected.",), _counts_of_a_row),
+    (("{category}: {selected} of {n} scored above the median.",), _counts_of_a_row),
+    (("Of the group with the highest rate, {category}, it was {selected} of {n}.",), _counts_of_the_highest),
     (("{answered:,} of {total:,} rows",), _share_of_total),
     (
         (
@@ -212,7 +275,8 @@ def _pattern(words: str) -> re.Pattern[str]:
 
 
 def _of_sentences(texts: Sequence[PageText], tables: Sequence[OwnTable]) -> Iterator[SummaryFinding]:
-    for one in texts:
+    # A page without tables, as that for applicants, says what stands in those of another page.
+    for one in texts if tables else ():
         for pattern, check in _patterns():
             for found in pattern.finditer(one.words):
                 if instead := check(found.groupdict(), tables):

@@ -6,9 +6,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cache
 from typing import Final
 
 from audit_lib.page_transcript import PageText
+from audit_lib.translation import LANGUAGES, Speaker
 
 _COUNT: Final = re.compile(r"\d{1,3}(?:,\d{3})+|\d+")
 _DECIMAL: Final = re.compile(r"\d+(?:\.(\d+))?")
@@ -100,3 +102,9 @@ def numbers_in(words: str) -> list[tuple[Fraction, int]]:
         plain = match[0].replace(",", "").replace(_MINUS, "-").lstrip("+")
         found.append((Fraction(plain), len(plain.partition(".")[2])))
     return found
+
+
+@cache
+def in_all_languages(english: str) -> frozenset[str]:
+    """Return a text of the catalogue in every language."""
+    return frozenset(Speaker(language).look_up(english) for language in LANGUAGES)

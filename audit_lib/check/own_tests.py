@@ -17,9 +17,8 @@ from typing import Final
 
 from audit_lib.check.findings import SummaryFinding
 from audit_lib.check.own_estimates import fisher, koopman
-from audit_lib.check.own_tables import OwnRow, OwnTable, half_up, numbers_in
+from audit_lib.check.own_tables import OwnRow, OwnTable, half_up, in_all_languages, numbers_in
 from audit_lib.page_transcript import PageText
-from audit_lib.translation import LANGUAGES, Speaker
 
 _SLACK: Final = 1e-6
 """Beyond the half of the last printed digit: what limits that are found by iteration may be off."""
@@ -74,15 +73,9 @@ def _tables(texts: Sequence[PageText]) -> list[_Beside]:
 
 
 @cache
-def _said(english: str) -> frozenset[str]:
-    """A text of the catalogue in every language."""
-    return frozenset(Speaker(language).look_up(english) for language in LANGUAGES)
-
-
-@cache
 def _templates(english: str) -> tuple[re.Pattern[str], ...]:
     """A text with one place, at its begin or within it."""
-    said = (re.escape(words) for words in sorted(_said(english)))
+    said = (re.escape(words) for words in sorted(in_all_languages(english)))
     place = re.compile(r"\\\{\w+(?::[^}]*)?\\\}")
     return tuple(re.compile(place.sub("(.+?)", words)) for words in said)
 
@@ -91,7 +84,7 @@ def _column(table: _Beside, english: str) -> str:
     """The header of a column, in the language of the page; empty where the table has no such column."""
     headers = {header for cells in table.rows.values() for header in cells}
     if "{" not in english:
-        return next(iter(headers & _said(english)), "")
+        return next(iter(headers & in_all_languages(english)), "")
     return next((one for one in headers for pattern in _templates(english) if pattern.fullmatch(one)), "")
 
 
@@ -357,7 +350,7 @@ def _never_negative(one: _Beside) -> Iterator[SummaryFinding]:
     """Counts, p-values and rates, and what a difference is at least."""
     headers = {header for cells in one.rows.values() for header in cells}
     for english in _NOT_NEGATIVE:
-        for header in headers & _said(english):
+        for header in headers & in_all_languages(english):
             for label, cells in one.rows.items():
                 stated = [number for number, _ in numbers_in(cells.get(header, ""))]
                 if stated and (min(stated) < 0 or (english in _AT_MOST_ONE and max(stated) > 1)):

@@ -15,6 +15,7 @@ from audit_lib.report.content import gather
 from audit_lib.report.html import render_html
 from audit_lib.report.page import page_in
 from audit_lib.report.pdf import render_pdf, why_no_pdf
+from audit_lib.report.readings import readings
 from benchmarks.own_pages import FOUND, KINDS
 from benchmarks.own_pages_edits import pdf_edit
 from tests.report.runs import signature
@@ -32,6 +33,7 @@ def pages(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     for language in ("en", "es"):
         for state, content in (("draft", drafted), ("signed", signed)):
             made[f"{state}-{language}.html"] = render_html(page_in(language, content)[0])
+        made |= readings(signed, "5e" * 32, (language,), ("html",))
         if why_no_pdf() is None:
             made[f"{language}.pdf"] = render_pdf(page_in(language, drafted)[0])
     return made

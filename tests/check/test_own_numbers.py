@@ -16,8 +16,10 @@ from audit_lib.page_transcript import read_visible
 from audit_lib.report.content import gather
 from audit_lib.report.html import render_html
 from audit_lib.report.page import page_in
+from audit_lib.report.readings import readings
 from audit_lib.run import Run
 from benchmarks.own_pages import KINDS
+from tests.report.readings_cases import one_position, reported, signed
 
 
 @pytest.fixture(scope="module")
@@ -90,6 +92,42 @@ def test_a_number_beside_the_rates_is_recomputed(language: str, name: str, pages
     edited, times = re.subn(was, becomes, body, count=1)
     assert times == 1 and edited != body, "nothing was edited"
     assert said(f"{head}<body{edited}")
+
+
+@pytest.fixture(scope="module")
+def summaries(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    run = reported(one_position(tmp_path_factory.mktemp("one")))
+    return readings(signed(run), "5e" * 32, ("en", "es"), ("html",))
+
+
+OF_SUMMARIES: dict[str, tuple[str, str]] = {
+    "people": (r">49<", ">59<"),
+    "a rate": (r"45\.4%", "48.4%"),
+    "a star": (r' <span class="mark">\*</span>', ""),
+    "how many are below": (r"\b15 (of|de) 20", r"13 \1 20"),
+    "the smallest": (r"(smallest printed ratio is|impresa más pequeña es) 0\.000", r"\1 0.300"),
+    "the one with the most evidence": (r"(with the most evidence is|con más evidencia es) 0\.390", r"\1 0.690"),
+    "its people": (r"\b3 (of|de) 14", r"8 \1 14"),
+    "those of the highest": (r"\b28 (of|de) 51", r"38 \1 51"),
+    "people of no known category": (r": 7 (more people|personas)", r": 9 \1"),
+    "the last day of use": (r"2027-(\d\d-\d\d)(?=</dd>)", r"2029-\1"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["summary.html", "summary.es.html", "applicant.html", "applicant.es.html"])
+def test_a_reading_that_nobody_edited_contradicts_nothing(name: str, summaries: dict[str, bytes]) -> None:
+    assert said(summaries[name].decode()) == []
+
+
+@pytest.mark.parametrize("name", ["summary.html", "summary.es.html"])
+@pytest.mark.parametrize("edit", OF_SUMMARIES)
+def test_what_a_summary_says_follows_from_its_tables(
+    edit: str, name: str, summaries: dict[str, bytes]
+) -> None:
+    was, becomes = OF_SUMMARIES[edit]
+    edited, times = re.subn(was, becomes, summaries[name].decode(), count=1)
+    assert times == 1, "nothing was edited"
+    assert said(edited)
 
 
 def _row(document: Any) -> Any:
