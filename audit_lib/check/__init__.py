@@ -206,7 +206,7 @@ def check_document(
             findings.append(lost)
             tables.remove(table)
             continue
-        findings += understanding.with_doubts(table, found)
+        findings += understanding.with_doubts(table, found, document.grids)
         rebuilt += records
         of_rows = category_coverage.categories(table, pack)
         findings += [f for f in of_rows if law.families or f.id != "category_outside_taxonomy"]
@@ -235,7 +235,7 @@ def check_document(
         findings += [*gone, *category_coverage.missing(tables, law, gone)]
     if with_words:
         unread = [table for table in read if table not in tables]
-        findings += understanding.absent_families(tables, unread, document.grids, law)
+        findings += understanding.absent_families(tables, unread, document.grids, findings, law)
     if document.format != "csv":
         claimed = claims.claims(document.text, unknown, tables, pack, of_audit=not said.no_audit)
         findings += [f for f in claimed if not other or not f.rule.startswith(_OF_LL144)]

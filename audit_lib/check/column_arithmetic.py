@@ -44,6 +44,7 @@ class _Block:
 
 def named(grids: Sequence[Grid]) -> tuple[Grid, ...]:
     """Return grids whose headers say what their columns hold, as far as the numbers show it."""
+    grids = [_without_row_numbers(grid) for grid in grids]
     alike: dict[tuple[str, ...], list[_Block]] = {}
     for number, grid in enumerate(grids):
         for block in _blocks(number, grid):
@@ -58,6 +59,19 @@ def named(grids: Sequence[Grid]) -> tuple[Grid, ...]:
         grid if rows == list(grid.rows) else replace(grid, rows=rows)
         for grid, rows in zip(grids, found, strict=True)
     )
+
+
+def _without_row_numbers(grid: Grid) -> Grid:
+    """Leave out a first column that counts the rows below its header: 1, 2, 3."""
+    rows = grid.rows
+    if len(rows) < _FEWEST_ROWS or len(rows[0]) < _FEWEST_ROWS or read_number(rows[0][0]) is not None:
+        return grid
+    numbers = [row[0].rstrip(".") for row in rows[1:] if row[0]]
+    if numbers != [str(i) for i in range(1, len(numbers) + 1)] or not any(
+        categories_in(row[1]) for row in rows[1:]
+    ):
+        return grid
+    return replace(grid, rows=[row[1:] for row in rows])
 
 
 def _with(text: str, meaning: Meaning) -> str:

@@ -12,6 +12,7 @@ from typing import Final
 from audit_lib.check.grids import Grid, even
 from audit_lib.check.headers import NUMBERS, Meaning, meaning_of
 from audit_lib.check.published_numbers import Number, read_number, says_none
+from audit_lib.check.row_labels import categories_in
 
 _NUMBER: Final = r"\d{1,3}(?:[,'\u2019\u00a0\u2007\u2009\u202f]\d{3})+(?!\d)|\d*\.\d+|\d+"
 _ONE: Final = re.compile(rf"(?:[nN] ?= ?)?({_NUMBER}) ?(%?)")
@@ -22,6 +23,7 @@ _END: Final = re.compile(r"\s*\)?\s*[*\u2020\u2021\u00b9\u00b2\u00b3]*")
 _PARTED: Final = re.compile(
     r"\s*(?:[/|;(\u00b7\n]|\bout of\b|\bof (?=total|all|the|applicants|candidates|N\b)|,)\s*"
 )
+_IN_LABEL: Final = re.compile(rf"(\D.*?),? *[(\[]?\b[nN] ?= ?({_NUMBER})[)\]]?")
 _REMARK: Final = re.compile(r"[\d.,]+ \(\d+\)")
 _FEWEST: Final = 2
 _MOST: Final = Fraction(4, 5)  # of the rows: one may be a fault of the page
@@ -58,8 +60,26 @@ def numbers_in(text: str) -> list[str]:
 
 
 def spread(grids: Iterable[Grid]) -> tuple[Grid, ...]:
-    """Give each number of cells that hold several a column of its own."""
-    return tuple(_spread(grid) for grid in grids)
+    """Give each number of cells that hold several a column of its own, and so numbers of people in labels."""
+    return tuple(_with_people(_spread(grid)) for grid in grids)
+
+
+def _with_people(grid: Grid) -> Grid:
+    """Give the people that labels tell, as in "Asian (n = 1,767)", a column, where there is none."""
+    for i in range(len(grid.rows[0]) if grid.rows else 0):
+        found = [_IN_LABEL.fullmatch(row[i]) for row in grid.rows]
+        first = next((n for n, one in enumerate(found) if one), 0)
+        header = grid.rows[first - 1] if first else ()
+        if sum(map(bool, found)) < _FEWEST or "applicants" in map(meaning_of, header):
+            continue
+        rows = [
+            (*row[:i], one[1], one[2], *row[i + 1 :])
+            if one
+            else (*row[:i], row[i], _NAMES["applicants"] if n == first - 1 else "", *row[i + 1 :])
+            for n, (row, one) in enumerate(zip(grid.rows, found, strict=True))
+        ]
+        return replace(grid, rows=even(rows))
+    return grid
 
 
 def _spread(grid: Grid) -> Grid:
@@ -112,14 +132,16 @@ def _names(header: str, table: Sequence[Sequence[str]], *, is_remark: bool) -> l
     if meaning_of(header) in ("label", "place"):
         return None
     columns = [[read_number(numbers[i]) for numbers in table] for i in range(size)]
+    is_told = len(parts) == size == len(set(meanings)) and all(meaning in NUMBERS for meaning in meanings)
     shown = _shown(columns, meaning_of(header))
     if shown is None:
-        return None
+        return parts if is_told and set(meanings) & {"rate", "ratio"} else None
     if len(parts) < size and is_remark:
         return None  # a number in brackets may be a footnote's
-    if len(parts) == size and len(set(meanings)) == size and all(m in NUMBERS for m in meanings):
+    if is_told:
         return parts
-    return [_NAMES[meaning] for meaning in shown]
+    over = f"{header} " if categories_in(header) else ""  # a category above its numbers
+    return [f"{over}{_NAMES[meaning]}" for meaning in shown]
 
 
 def _shown(columns: Sequence[Sequence[Number | None]], meant: Meaning | None) -> list[Meaning] | None:

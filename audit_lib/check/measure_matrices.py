@@ -18,9 +18,13 @@ _LONGEST: Final = 80  # a line that names a measure is no sentence
 
 @dataclass(frozen=True, slots=True)
 class _Matrix:
-    """Rows of a grid that are a matrix, and the measure that all its numbers are of."""
+    """Rows of a grid that are a matrix, and the measure that all its numbers are of.
+
+    It begins at `first`, its numbers at `start`, and its header may stand above an earlier one.
+    """
 
     first: int
+    start: int
     end: int
     header: int
     measure: str
@@ -60,7 +64,13 @@ def _matrices(grid: Grid, policy: Policy) -> Iterator[_Matrix]:
         end = i + 1
         attributes = _attributes(across)
         is_told_apart = len({label.key for label in across}) == len(across)
-        if len(rows[i]) > _FEWEST and len(attributes) == 1 and is_told_apart:
+        is_header = len(rows[i]) > _FEWEST and len(attributes) == 1 and is_told_apart
+        if is_header and meaning_of(only_text(rows[end])) in NUMBERS:
+            sections = list(_sections(rows, i, attributes, policy))
+            yield from sections
+            i = sections[-1].end if sections else i + 1
+            continue
+        if is_header:
             while end < len(rows) and _is_row(rows[end], attributes, policy):
                 end += 1
         if end - i <= _FEWEST:
@@ -73,8 +83,23 @@ def _matrices(grid: Grid, policy: Policy) -> Iterator[_Matrix]:
             names += [(grid.caption, i), (grid.above, i), *((text, i) for text in grid.trail[-1:])]
         name, first = next(((text, n) for text, n in names if meaning_of(text) in NUMBERS), (grid.caption, i))
         meaning = meaning_of(name)
-        yield _Matrix(i if first is None else first, end, i, name, meaning if meaning in NUMBERS else None)
+        yield _Matrix(
+            i if first is None else first, i + 1, end, i, name, meaning if meaning in NUMBERS else None
+        )
         i = end
+
+
+def _sections(
+    rows: Sequence[Sequence[str]], header: int, attributes: set[str], policy: Policy
+) -> Iterator[_Matrix]:
+    """Yield the matrices under one header, each below a line that names its measure."""
+    at = header + 1
+    while at < len(rows) and meaning_of(name := only_text(rows[at])) in NUMBERS:
+        end = at + 1
+        while end < len(rows) and _is_row(rows[end], attributes, policy):
+            end += 1
+        yield _Matrix(header if at == header + 1 else at, at + 1, end, header, name, meaning_of(name))
+        at = end
 
 
 def _attributes(labels: Sequence[Label]) -> set[str]:
@@ -107,13 +132,16 @@ def _fits(waiting: Sequence[tuple[_Matrix, Grid]], matrix: _Matrix, grid: Grid) 
 
 
 def _labels(matrix: _Matrix, grid: Grid) -> tuple[list[str], list[str]]:
-    rows = grid.rows[matrix.header + 1 : matrix.end]
+    rows = grid.rows[matrix.start : matrix.end]
     return list(grid.rows[matrix.header][1:]), [row[0] for row in rows]
 
 
 def _put_together(waiting: Sequence[tuple[_Matrix, Grid]]) -> Iterator[Grid]:
     if not {matrix.meaning for matrix, _ in waiting} & {*RATES, None} or len(waiting) < _FEWEST:
-        yield from (replace(grid, rows=grid.rows[matrix.first : matrix.end]) for matrix, grid in waiting)
+        yield from (
+            replace(grid, rows=[grid.rows[matrix.header], *grid.rows[matrix.start : matrix.end]])
+            for matrix, grid in waiting
+        )
         return
     first, grid = waiting[0]
     across, down = _labels(first, grid)
@@ -122,7 +150,7 @@ def _put_together(waiting: Sequence[tuple[_Matrix, Grid]]) -> Iterator[Grid]:
         for j, category in enumerate(across, 1):
             if not category:  # a sheet is as wide as its widest table
                 continue
-            cells = [one.rows[matrix.header + i][j] for matrix, one in waiting]
+            cells = [one.rows[matrix.start - 1 + i][j] for matrix, one in waiting]
             rows.append([label, category, *cells])
     grids = [one for _, one in waiting]
     caption = "" if grid.caption == first.measure else grid.caption

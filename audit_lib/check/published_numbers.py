@@ -31,6 +31,10 @@ _NONE: Final = frozenset(
 )  # fmt: skip
 # As a narrow column cuts them, without a hyphen: "not calculate d".
 _CUT_NONE: Final = frozenset("".join(words.split()) for words in _NONE if len(words) > 4)
+_COMPARED_WITH: Final = re.compile(
+    r"\W*(?:ref\.?|reference|comparator|baseline|highest|benchmark)(?: (?:group|category|rate))?\W*",
+    re.IGNORECASE,
+)
 _SUPPRESSED: Final = re.compile(r"(?:<|less than|fewer than|under)\s*\d+(?:\.\d+)?\s*%?")
 
 
@@ -157,6 +161,20 @@ def is_noted(lines: Sequence[str]) -> bool:
     """
     rest = " ".join(lines[1:])
     return bool(re.search(r"[^\W\d_]|[(\[]", rest)) and read_number(lines[0]) is not None
+
+
+def read_ratio(text: str) -> PublishedCell:
+    """Make a cell of a ratio's text: words for the group that others are compared with are a ratio of 1.
+
+    Examples
+    --------
+    >>> read_ratio("Reference").number == Number(digits="1"), read_ratio("n/a").number
+    (True, None)
+    """
+    cell = read_cell(text)
+    if cell.number is None and _COMPARED_WITH.fullmatch(cell.text):
+        return PublishedCell(cell.text, Number(digits="1"))
+    return cell
 
 
 @lru_cache(maxsize=4096)  # the same numbers stand in many cells

@@ -28,8 +28,8 @@ from audit_lib.check.merged_labels import (
 )
 from audit_lib.check.page_breaks import joined
 from audit_lib.check.place_lines import PlaceLines
-from audit_lib.check.published_numbers import WHOLE, PublishedCell, read_cell, whole
-from audit_lib.check.row_labels import Label, category_named, read_label
+from audit_lib.check.published_numbers import WHOLE, PublishedCell, read_cell, read_ratio, whole
+from audit_lib.check.row_labels import Label, category_over, read_label
 from audit_lib.check.side_by_side_tables import TableColumns, tables_under
 from audit_lib.check.table_parts import TablePart, parts_of, rows_above, without_doubles
 from audit_lib.policies import Policy
@@ -267,7 +267,7 @@ def _rows(
 
     A line of one text that names a category is part of labels instead.
     """
-    title = part.caption if category_named(part.caption) else ""
+    title = category_over(part.caption or next(reversed(part.trail), ""))
     line, above = "", [""] * len(words.labels)
     before: tuple[str, ...] | None = None
     of_all = of_all_sections(_sections(part, words, policy))
@@ -279,7 +279,10 @@ def _rows(
             title = only if is_short and known.levels and known.role == "category" else ""
             line = only if is_short and not title else line
             continue
-        cells = {meaning: read_cell(texts[i]) for meaning, i in columns.at.items()}
+        cells = {
+            meaning: read_ratio(texts[i]) if meaning == "ratio" else read_cell(texts[i])
+            for meaning, i in columns.at.items()
+        }
         where = tuple(texts[i] for i in words.places)
         if where != before:  # no cell is merged from one place to another
             above, before = [""] * len(words.labels), where

@@ -29,6 +29,10 @@ _SEXES: Final = ("Male", "Female")
 _FILLERS: Final = frozenset(
     {"or", "and", "other", "alone", "applicants", "candidates", "individuals", "people"}
 )
+_OF_TABLES: Final = frozenset(
+    {"by", "of", "for", "table", "exhibit", "results", "only", "race", "ethnicity", "sex", "gender", "categories",
+     "impact", "ratios", "continued", "cont", "d"}
+)  # fmt: skip
 _NOT_HISPANIC: Final = re.compile(
     r"\(?\s*\bno[nt][ /-]*hispanic(?:(?:\s*(?:/|,|or|and)\s*)?\s*latin[oaxe](?:/a)?)?\s*\)?"
 )
@@ -143,6 +147,21 @@ def category_named(text: str) -> str:
         return ""
     rest = re.findall(r"\w+", _pattern(found[0]).sub(" ", without_denied_ethnicity(text)))
     return found[0] if set(rest) <= _FILLERS else ""
+
+
+def category_over(caption: str) -> str:
+    """Return the category of sex or of race that a table is about by its caption, or nothing.
+
+    Examples
+    --------
+    >>> [category_over(text) for text in ("Table 3: Women by race/ethnicity", "Men and women", "Women in sales")]
+    ['Female', '', '']
+    """
+    found = [*categories_in(caption)]
+    if len(found) != 1:
+        return ""
+    rest = re.findall(r"[a-z]+", _pattern(found[0]).sub(" ", without_denied_ethnicity(caption)))
+    return found[0] if set(rest) <= _FILLERS | _OF_TABLES else ""
 
 
 def categories_in(text: str) -> set[str]:

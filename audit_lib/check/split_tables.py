@@ -9,6 +9,7 @@ from typing import Final
 
 from audit_lib.check.published_tables import PublishedTable
 from audit_lib.check.rebuild import rebuild
+from audit_lib.check.row_labels import category_over
 from audit_lib.policies import Policy
 
 _CONTINUED: Final = re.compile(r"\bcontinued\b|\bcont['\u2019]?d\b|\bcont\.", re.IGNORECASE)
@@ -80,4 +81,4 @@ def _tell_categories(last: PublishedTable, table: PublishedTable) -> bool:
         for row in one.of("category")
         for name in row.label.levels.values()
     }
-    return all(one.place.casefold() in names for one in (last, table))
+    return all(one.place.casefold() in names or category_over(one.place) for one in (last, table))

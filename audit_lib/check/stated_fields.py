@@ -269,7 +269,9 @@ def dates_after(field: str, text: str) -> Iterator[re.Match[str]]:
     for words in re.finditer(_WORDS[field], text, re.IGNORECASE):
         end = min([words.end() + _REACH, *(s.start() for s in _stops(other, text, words.end()))])
         found = DATE.search(text, words.end(), end)
-        if found is not None and not (field == "F01" and OTHER_DAY.search(text, words.end(), found.start())):
+        if found is None or (field == "F01" and OTHER_DAY.search(text, words.end(), found.start())):
+            continue
+        if "?" not in text[words.end() : found.start()].removeprefix("?"):  # of another question
             yield found
 
 

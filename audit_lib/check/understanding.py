@@ -7,6 +7,7 @@ table that was not understood.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -32,6 +33,12 @@ _MOST_ODD: Final = (
     "at the page"
 )
 _NAMED: Final = 3
+_SAID: Final = {
+    "applicants": re.compile(r"\bN\b|(?i:\b(?:applicants|candidates|people|individuals|of all)\b)"),
+    "rate": re.compile(r"(?i:\brates?\b|%|percent)"),
+    "ratio": re.compile(r"(?i:\bratios?\b)"),
+}
+_APART: Final = frozenset({"comparator_elsewhere"})
 
 
 def not_understood(table: PublishedTable, findings: Sequence[SummaryFinding]) -> SummaryFinding | None:
@@ -55,30 +62,39 @@ def not_understood(table: PublishedTable, findings: Sequence[SummaryFinding]) ->
     return SummaryFinding(id="unreadable_table", table=table.name, message=message, unsure=table.unsure)
 
 
-def with_doubts(table: PublishedTable, findings: Iterable[SummaryFinding]) -> Iterator[SummaryFinding]:
+def with_doubts(
+    table: PublishedTable, findings: Iterable[SummaryFinding], grids: Sequence[Grid]
+) -> Iterator[SummaryFinding]:
     """Give findings the doubt that they rest on a column that was taken for another."""
     found = list(findings)
     rows = len(table.of("category"))
     columns = Counter((finding.id, finding.column) for finding in found if finding.id in _FOLLOWING)
     for finding in found:
-        if 2 * columns[finding.id, finding.column] > rows >= _FEWEST:
+        if 2 * columns[finding.id, finding.column] > rows > 1:
             finding = replace(finding, unsure=finding.unsure or _MOST_ODD)
-        elif finding.id == "column_missing" and table.unread:
-            names = ", ".join(map(repr, table.unread))
-            finding = replace(
-                finding, unsure=f"the columns {names} were not understood, and it may be one of them"
-            )
+        elif finding.id == "column_missing" and (places := _may_hold(table, finding.column, grids)):
+            finding = replace(finding, unsure=f"it may be in {places}; look at the page")
         yield finding
+
+
+def _may_hold(table: PublishedTable, meaning: str, grids: Sequence[Grid]) -> str:
+    """Name the columns and tables that were not read, and headers that have words of another number as well."""
+    read = [
+        text for held, text in table.headers.items() if held != meaning and re.search(_SAID[meaning], text)
+    ]
+    return ", ".join((*map(repr, (*table.unread, *read)), *_of_categories(grids)))
 
 
 def absent_families(
     tables: Sequence[PublishedTable],
     unread: Sequence[PublishedTable],
     grids: Sequence[Grid],
+    findings: Sequence[SummaryFinding],
     policy: Policy,
 ) -> Iterator[SummaryFinding]:
     """Yield the families of tables that the page lacks; unsurely where a table was not read that may be theirs."""
-    doubts = [f"table {table.name}" for table in unread] + list(_of_categories(grids))
+    apart = [f"table {finding.table}" for finding in findings if finding.id in _APART]
+    doubts = [*(f"table {table.name}" for table in unread), *apart, *_of_categories(grids)]
     absent = list(missing_families(tables, policy))
     titles = {family.name: f"no table by {family.title.lower()} was" for family in policy.families}
     for table in unread:  # each may be one of them: its own family, or else any
@@ -89,7 +105,8 @@ def absent_families(
         if doubts and not finding.unsure:
             finding = replace(
                 finding,
-                unsure=f"{'; '.join(doubts[:_NAMED])} holds categories and was not understood: it may be this one",
+                unsure=f"{'; '.join(doubts[:_NAMED])}: it has categories and was not understood as a whole, and may be "
+                "this one",
             )
         yield finding
 

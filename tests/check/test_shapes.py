@@ -154,6 +154,52 @@ def numbers_with_words_and_spaces(tables: Tables) -> str:
     return html(said)
 
 
+def measures_in_sections(tables: Tables) -> str:
+    cells = {row[0]: row for row in tables[BOTH]}
+    rows: Table = [["Race", *SEXES]]
+    for i, name in enumerate(HEADER[1:], 1):
+        rows += [[name] * 3, *([race, *(cells[f"{sex}, {race}"][i] for sex in SEXES)] for race in RACES)]
+    return page(plain(tables, SEX, RACE), table(rows, BOTH))
+
+
+def people_in_labels(tables: Tables) -> str:
+    parts = (
+        table([["Group", *HEADER[2:]], *([f"{row[0]} (n = {row[1]})", *row[2:]] for row in rows)], caption)
+        for caption, rows in tables.items()
+    )
+    return page(*parts)
+
+
+def men_and_women_under_their_names(tables: Tables) -> str:
+    cells = {row[0]: row for row in tables[BOTH]}
+    parts = (
+        table([list(HEADER), *([race, *cells[f"{sex}, {race}"][1:]] for race in RACES)], name)
+        for sex, name in zip(SEXES, ("Men by race", "Women by race"), strict=True)
+    )
+    return page(plain(tables, SEX, RACE), *parts)
+
+
+def numbered_rows(tables: Tables) -> str:
+    header = ["#", "Group", "Tested", "Through", "Quota", "Versus best"]
+    parts = (
+        table([header, *([str(i), *row] for i, row in enumerate(rows, 1))], caption)
+        for caption, rows in tables.items()
+    )
+    return page(*parts)
+
+
+def rate_and_ratio_in_a_cell(tables: Tables) -> str:
+    header = ["Group", "Selected / Applicants", "Selection rate (impact ratio)"]
+    parts = (
+        table(
+            [header, *([label, f"{k}/{n}", f"{rate} ({ratio})"] for label, n, k, rate, ratio in rows)],
+            caption,
+        )
+        for caption, rows in tables.items()
+    )
+    return page(*parts)
+
+
 def words_that_say_nothing(tables: Tables) -> str:
     header = ["Category", "Pool", "Went on", "Portion", "Against the leader"]
     return page(*(table([header, *rows], caption) for caption, rows in tables.items()))
@@ -175,12 +221,23 @@ SHAPES: dict[str, Callable[[Tables], str]] = {
         numbers_apart_from_rates,
         a_line_for_each_category,
         numbers_with_words_and_spaces,
+        measures_in_sections,
+        people_in_labels,
+        men_and_women_under_their_names,
+        numbered_rows,
+        rate_and_ratio_in_a_cell,
         words_that_say_nothing,
     )
 }
 
 
-SHAPES_OF_BOTH = ("both_sexes_under_each_race", "a_matrix_for_each_measure", "sexes_across_and_measures_down")
+SHAPES_OF_BOTH = (
+    "both_sexes_under_each_race",
+    "a_matrix_for_each_measure",
+    "sexes_across_and_measures_down",
+    "measures_in_sections",
+    "men_and_women_under_their_names",
+)
 
 
 def told(folder: Path, shape: str, tables: Tables) -> CheckResult:
@@ -255,6 +312,56 @@ def test_an_interval_beside_a_ratio_is_no_second_column() -> None:
 def test_labels_of_two_numbers_are_labels() -> None:
     grid = Grid(rows=[["Age group", "N", "Ratio"], ["18/25", "10", "0.9"], ["26/35", "12", "1.0"]])
     assert spread([grid]) == (grid,)
+
+
+def test_the_group_that_others_are_compared_with_has_a_ratio_of_one(tmp_path: Path) -> None:
+    tables = summary()
+    for rows in tables.values():
+        for row in rows:
+            row[4] = "Reference" if row[4] == "1.000" else row[4]
+    assert kinds(check_report(save(tmp_path, html(tables))), notes=False) == []
+    tables[RACE][0][4], tables[RACE][2][4] = tables[RACE][2][4], tables[RACE][0][4]
+    assert "ratio_not_rebuilt" in kinds(check_report(save(tmp_path, html(tables))))
+
+
+def two_numbers_in_two_rows(tables: Tables) -> str:
+    rows = {
+        caption: [part for row in held for part in ([*row[:4]], ["", "", "", row[4]])]
+        for caption, held in tables.items()
+    }
+    return page(*(table([[*HEADER[:3], "Rate / ratio"], *held], caption) for caption, held in rows.items()))
+
+
+def a_matrix_of_everything_but_ratios(tables: Tables) -> str:
+    cells = {row[0]: row for row in tables[BOTH]}
+    shown = {key: f"{k} of {n} ({rate})" for key, (_, n, k, rate, _) in cells.items()}
+    parts = (
+        table(
+            [["Race", *SEXES], *([race, *(held(f"{sex}, {race}") for sex in SEXES)] for race in RACES)], name
+        )
+        for name, held in (("Selected of applicants", shown.get), ("Ratio", lambda key: cells[key][4]))
+    )
+    return page(plain(tables, SEX, RACE), *parts)
+
+
+@pytest.mark.parametrize("shape", [two_numbers_in_two_rows, a_matrix_of_everything_but_ratios])
+def test_what_is_not_understood_is_no_error(tmp_path: Path, shape: Callable[[Tables], str]) -> None:
+    found = check_report(save(tmp_path, shape(summary()))).findings
+    assert {f.severity for f in found} >= {"warning"} and "error" not in {f.severity for f in found}
+    assert all(f.unsure or f.id == "comparator_elsewhere" for f in found if f.severity == "warning")
+
+
+def test_a_table_of_something_else_is_one_warning(tmp_path: Path) -> None:
+    tables = summary()
+    for row in tables[RACE][:4]:
+        row[1] = "see annex"
+    found = [f for f in check_report(save(tmp_path, html(tables))).findings if f.severity != "note"]
+    assert [(f.id, f.severity, "annex" in f.message) for f in found] == [
+        ("unreadable_table", "warning", True)
+    ]
+    tables = summary()
+    tables[RACE][0][1] = "see annex"
+    assert "unreadable_number" in kinds(check_report(save(tmp_path, html(tables))))
 
 
 def test_a_number_in_brackets_may_be_a_footnote() -> None:
