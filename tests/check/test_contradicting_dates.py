@@ -59,8 +59,8 @@ SINCE = "Distribution date: January 6, 2025."
 def test_use_before_the_only_audit_that_is_named(tmp_path: Path) -> None:
     report = told(tmp_path, FIRST, SINCE)
     (found,) = report.findings
-    assert (found.id, found.severity, found.printed) == ("use_before_audit", "warning", "2025-01-06")
-    assert "2026-11-22" in found.message and not report.ok
+    assert (found.id, found.severity, found.printed) == ("use_before_audit", "note", "2025-01-06")
+    assert "2026-11-22" in found.message and report.ok, "a page that is renewed names the latest audit alone"
 
 
 @pytest.mark.parametrize(
@@ -96,12 +96,12 @@ def test_a_tool_from_before_the_law_was_enforced_had_to_be_audited_by_then(tmp_p
     assert law == date(2023, 7, 5)
     for audited, expected in ((law, []), (law + timedelta(days=1), ["use_before_audit"])):
         report = told(tmp_path, f"Date of the bias audit: {audited}.")
-        assert kinds(report, notes=False) == expected
+        assert kinds(report) == expected
 
 
 def test_the_days_of_the_data_are_no_audits(tmp_path: Path) -> None:
     covers = "The audit covers applications from January 1, 2024 to December 31, 2024."
-    assert kinds(told(tmp_path, f"{FIRST} {covers}", SINCE), notes=False) == ["use_before_audit"]
+    assert kinds(told(tmp_path, f"{FIRST} {covers}", SINCE)) == ["use_before_audit"]
 
 
 @pytest.mark.parametrize(
@@ -128,18 +128,3 @@ def test_an_audit_older_than_a_year_when_the_use_began(
         not stale
         or "allowed a use until" in next(f for f in report.findings if f.severity == "error").message
     )
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        "The most recent bias audit is of November 22, 2026.",
-        "The tool must be audited every year.",
-        "These are the results of the yearly audit.",
-    ],
-)
-def test_a_page_that_is_renewed_with_each_audit_names_the_latest_alone(tmp_path: Path, words: str) -> None:
-    report = told(tmp_path, f"{FIRST} {words}", SINCE)
-    assert [(f.id, f.severity) for f in report.findings] == [("earlier_audit_not_named", "note")]
-    faulty = told(tmp_path, f"{FIRST} {words} The tool was never audited before.", SINCE)
-    assert [f.severity for f in faulty.findings] == ["error"]

@@ -29,7 +29,7 @@ FAULTS = [
         "merged_cells.html",
         "; the audit before this one was completed on March 20, 2024",
         "",
-        "earlier_audit_not_named",
+        "use_before_audit",
     ),
     ("merged_cells.html", "214 applicants", "Some applicants", "field_not_found"),
     (
