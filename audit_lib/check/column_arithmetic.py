@@ -67,8 +67,10 @@ def _without_row_numbers(grid: Grid) -> Grid:
     if len(rows) < _FEWEST_ROWS or len(rows[0]) < _FEWEST_ROWS or read_number(rows[0][0]) is not None:
         return grid
     numbers = [row[0].rstrip(".") for row in rows[1:] if row[0]]
-    if numbers != [str(i) for i in range(1, len(numbers) + 1)] or not any(
-        categories_in(row[1]) for row in rows[1:]
+    if (
+        len(numbers) < _FEWEST_ROWS - 1
+        or numbers != [str(i) for i in range(1, len(numbers) + 1)]
+        or not any(categories_in(row[1]) for row in rows[1:])
     ):
         return grid
     return replace(grid, rows=[row[1:] for row in rows])

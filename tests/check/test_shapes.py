@@ -364,6 +364,12 @@ def test_a_table_of_something_else_is_one_warning(tmp_path: Path) -> None:
     assert "unreadable_number" in kinds(check_report(save(tmp_path, html(tables))))
 
 
+def test_an_empty_first_column_counts_no_rows() -> None:
+    """A merged label may stand on the page before: its column is kept for it."""
+    grid = Grid(rows=[["Sex", "Race", *HEADER[1:]], *(["", *row] for row in summary()[RACE])])
+    assert named([grid])[0].rows[1][0] == ""
+
+
 def test_a_number_in_brackets_may_be_a_footnote() -> None:
     grid = Grid(rows=[["Group", "N", "Ratio"], ["Men", "1,310 (1)", "0.9"], ["Women", "1,112 (2)", "1.0"]])
     assert spread([grid]) == (grid,)
