@@ -11,6 +11,9 @@ _DECLARED: Final = re.compile(
     r"(?:^|;)\s*(display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse))", re.IGNORECASE
 )
 _COMMENT: Final = re.compile(r"/\*.*?\*/", re.DOTALL)
+_CONTROLS: Final = re.compile(
+    r"""\b(?:aria-controls|data-(?:bs-)?target)\s*=\s*["']?#?([\w:. -]+)""", re.IGNORECASE
+)
 _NAME: Final = re.compile(r"[a-z][\w-]*|[a-z]*[.#][\w-]+", re.IGNORECASE)
 # An element whose end is not written ends where one of these begins, or where what holds it ends.
 _NEXT: Final[Mapping[str, frozenset[str]]] = {
@@ -97,6 +100,17 @@ def hidden_by(tag: str, attributes: Mapping[str, str | None], sheet: frozenset[s
     if any(f"{kind}{name}" in sheet for name in names for kind in ("", tag) if kind or name):
         return "display"
     return "visibility" if found else ""
+
+
+def unfolded_names(page: str) -> frozenset[str]:
+    """Return the ids of what a click on the page shows: panels of tabs and accordions, which only look hidden.
+
+    Examples
+    --------
+    >>> sorted(unfolded_names('<button aria-controls="sex race">Show</button> <a data-bs-target="#all">All</a>'))
+    ['all', 'race', 'sex']
+    """
+    return frozenset(name for found in _CONTROLS.finditer(page) for name in found[1].split())
 
 
 def hidden_names(sheet: str) -> frozenset[str]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from audit_lib.check.grids import Format, Grid, HiddenPart, PublishedFile, even
-from audit_lib.check.hidden_elements import HiddenElement, hidden_by, hidden_names
+from audit_lib.check.hidden_elements import HiddenElement, hidden_by, hidden_names, unfolded_names
 from audit_lib.check.picture_files import saved_pictures, with_pictures
 from audit_lib.check.place_lines import PlaceLines
 from audit_lib.check.published_numbers import one_line
@@ -64,10 +64,17 @@ class _Table:
 
 
 class HtmlReader(HTMLParser):
-    """Collects visible words, and tables with their captions and the headings above them."""
+    """Collects visible words, and tables with their captions and the headings above them.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    unfolded : frozenset of str
+        Ids of what a click shows, which is read though it may be hidden at first.
+    """
+
+    def __init__(self, unfolded: frozenset[str] = frozenset()) -> None:
         super().__init__(convert_charrefs=True)
+        self._unfolded = unfolded
         self.text: list[str] = []
         self.grids: list[Grid] = []
         self._ends: list[int] = []  # where in the text each grid ends, and the next heading or table begins
@@ -113,7 +120,8 @@ class HtmlReader(HTMLParser):
 
     def _hide(self, tag: str, given: dict[str, str | None]) -> bool:
         """Begin an element that is not shown; whether it is one, so that nothing of it is read."""
-        how = hidden_by(tag, given, self._sheet) if tag not in _SKIPPED and not self._skipping else ""
+        is_read = tag not in _SKIPPED and not self._skipping and given.get("id") not in self._unfolded
+        how = hidden_by(tag, given, self._sheet) if is_read else ""
         if self._hidden is not None and not how:
             self._hidden.opens(tag)
             return False
@@ -304,7 +312,7 @@ def html_document(text: str, folder: Path | None = None) -> PublishedFile:
     >>> html_document(page).grids[0].rows
     (('Male', '92'), ('Male', '0.97'))
     """
-    reader = HtmlReader()
+    reader = HtmlReader(unfolded_names(text))
     reader.feed(text)
     document = reader.document("html")
     if NAME in text:

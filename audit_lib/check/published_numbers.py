@@ -25,7 +25,8 @@ _MARKS: Final = re.compile(
     r"(?:\s|[*\u2020\u2021\u00a7\u00b6#^]|[\u00b9\u00b2\u00b3\u2070-\u2079]|\[[^\]]*\]|\([^)]*\))*"
 )
 _NONE: Final = frozenset(
-    {"", "-", "\u2013", "\u2014", "--", "n/a", "na", "nan", "none", "null", "undefined", "not applicable", "excluded",
+    {"", "-", "\u2013", "\u2014", "--", "n/a", "na", "n.a.", "n.a", "n. a.", "nan", "none", "null", "undefined",
+     "not applicable", "excluded", "insufficient data", "too few",
      "not calculated", "not reported", "not defined", "suppressed", "hidden",
      "withheld", "redacted", "masked", "*", "**", "\u2020", "x", ".", "#n/a", "#div/0!"}
 )  # fmt: skip

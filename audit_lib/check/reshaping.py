@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from audit_lib.check.column_arithmetic import named
 from audit_lib.check.compact_cells import spread
 from audit_lib.check.complementary_tables import completed
+from audit_lib.check.decorations import undecorated
 from audit_lib.check.grids import Grid
 from audit_lib.check.long_tables import widened
 from audit_lib.check.measure_matrices import tabled
@@ -17,5 +18,5 @@ from audit_lib.policies import Policy
 
 def reshaped(grids: Sequence[Grid], policy: Policy) -> tuple[Grid, ...]:
     """Cut tables that stand next to each other, turn those on their side, and spread what one cell or column holds."""
-    grids = upright(apart(grids, policy), policy)
+    grids = upright(tuple(undecorated(apart(grids, policy))), policy)
     return named(completed(spread(widened(tabled(grids, policy)))))

@@ -19,11 +19,14 @@ _SYNONYMS: Final[Mapping[str, str]] = {
     "Female": r"females?|women|woman|f",
     "Hispanic or Latino": r"hispanics?|latin[oaxe]s?|latino/a",
     "White": r"whites?|caucasians?",
-    "Black or African American": r"blacks?|african[- ]americans?",
-    "Native Hawaiian or Pacific Islander": r"(?:native )?hawaiians?|pacific islanders?|nhpi|nhopi",
+    "Black or African American": r"blacks?|(?:african|afr\.?)[- ]americans?",
+    "Native Hawaiian or Pacific Islander": r"(?:native |nat\.? )?hawaiians?|(?:pacific|pac\.?) (?:islander|isl\.?)s?|"
+    r"nhpi|nhopi",
     "Asian": r"asians?",
-    "Native American or Alaska Native": r"(?:native american|american indian)s?|alaskan? natives?|ai/?an|naan",
-    "Two or More Races": r"(?:two|2) or more(?: races)?|2\+ races|multi[- ]?racial|mixed race",
+    "Native American or Alaska Native": r"(?:native american|american indian|am\.? indian|amer\.? indian)s?|"
+    r"alaskan? (?:natives?|nat\.?)|ai/?an|naan",
+    "Two or More Races": r"(?:two|2) or more(?: races)?|(?:two|2) ?\+(?: races)?|(?:more than|over) one(?: race)?|"
+    r"multiple races|multi[- ]?racial|mixed race",
 }
 _SEXES: Final = ("Male", "Female")
 _FILLERS: Final = frozenset(

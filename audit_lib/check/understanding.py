@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import Final
 
 from audit_lib.check.category_coverage import missing_families
@@ -24,7 +25,10 @@ from audit_lib.policies import Policy
 
 _NO_NUMBERS: Final = frozenset({"unreadable_number", "fractional_count"})
 _FEWEST: Final = 3  # cells or rows that are no slip of the page
+_IMPOSSIBLE: Final = frozenset({"more_selected_than_applied", "category_without_ratio"}) | _NO_NUMBERS
+"""What a row can be accused of that comes as easily of a column that was taken for another."""
 _SHARE: Final = 4  # of the rows: one in so many
+_CLOSE: Final = Fraction(1, 100)
 _FOLLOWING: Final = frozenset(
     {"rate_not_rebuilt", "ratio_not_rebuilt", "share_not_rebuilt", "rate_impossible"}
 )
@@ -48,18 +52,33 @@ def not_understood(table: PublishedTable, findings: Sequence[SummaryFinding]) ->
     doubles = [
         key for key, times in Counter(row.label.key for row in table.of("category")).items() if times > 1
     ]
+    impossible = {finding.row for finding in findings if finding.id in _IMPOSSIBLE}
     why = ""
     if len(odd) >= max(_FEWEST, rows / _SHARE):
         shown = ", ".join(repr(finding.printed) for finding in odd[:_NAMED])
         why = f"{len(odd)} cells hold something else than the numbers that their columns seem to be of ({shown})"
     elif len(doubles) >= max(_FEWEST, rows / _SHARE):
         why = f"{len(doubles)} categories have several rows, as if tables of several positions or kinds were one"
+    elif not _are_turned(table) and len(impossible) >= max(min(_FEWEST, rows), rows / _SHARE) > 1:
+        why = f"{len(impossible)} of {rows} rows hold numbers that no group of people can have"
     if not why:
         return None
     message = (
         f"not understood, and nothing in this table was checked: {why}; check it by hand, or from HTML or CSV"
     )
     return SummaryFinding(id="unreadable_table", table=table.name, message=message, unsure=table.unsure)
+
+
+def _are_turned(table: PublishedTable) -> bool:
+    """Whether the printed rates are the applicants over the selected, so that the page itself has them turned."""
+    told = [
+        (rate.value / (100 if rate.percent else 1), Fraction(people, chosen))
+        for row in table.of("category")
+        if (rate := row.cell("rate").number) is not None
+        and (people := row.cell("applicants").count) is not None
+        and (chosen := row.cell("selected").count)
+    ]
+    return len(told) > 1 and all(abs(rate - turned) <= _CLOSE for rate, turned in told)
 
 
 def with_doubts(
