@@ -15,6 +15,7 @@ import io, json, resource, sys, time
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from benchmarks.synthetic_run import opened
+from audit_lib.large_file import bytes_of
 from audit_lib.measure.stage import measure
 run = opened(Path(sys.argv[2]))
 wall, cpu = time.perf_counter(), time.process_time()
@@ -26,11 +27,12 @@ import pandas as pd
 from scipy.stats import mannwhitneyu
 content = run.stage("variants").read("variants.parquet")
 variants = pd.read_parquet(io.BytesIO(content), columns=["variant_id", "sex", "race"])
-decisions = pd.read_parquet(io.BytesIO(output.artefacts["decisions.parquet"]), columns=["variant_id", "score"])
+decided = io.BytesIO(bytes_of(output.artefacts["decisions.parquet"]))
+decisions = pd.read_parquet(decided, columns=["variant_id", "score"])
 assert (variants["variant_id"] == decisions["variant_id"]).all()
 pairs = ("female", "Black"), ("male", "White")
 a, b = (decisions["score"][(variants["sex"] == sex) & (variants["race"] == race)] for sex, race in pairs)
-found = {e["metric"]: e["value"] for e in json.loads(output.artefacts["metrics.json"])["estimates"]
+found = {e["metric"]: e["value"] for e in json.loads(bytes_of(output.artefacts["metrics.json"]))["estimates"]
          if e["group"] == {"sex": "female", "race": "Black"} and not e["stratum"]}
 rank = abs(2 * mannwhitneyu(a, b).statistic / (a.size * b.size) - 1 - found["rabbi"])
 print(*spent, peak, output.counts["rows"], output.counts["tests"], rank, abs(a.mean() - b.mean() - found["score_gap"]))
