@@ -25,7 +25,7 @@ from audit_lib.policies import Policy
 
 _NO_NUMBERS: Final = frozenset({"unreadable_number", "fractional_count"})
 _FEWEST: Final = 3  # cells or rows that are no slip of the page
-_IMPOSSIBLE: Final = frozenset({"more_selected_than_applied", "category_without_ratio"}) | _NO_NUMBERS
+_IMPOSSIBLE: Final = frozenset({"more_selected_than_applied"}) | _NO_NUMBERS
 """What a row can be accused of that comes as easily of a column that was taken for another."""
 _SHARE: Final = 4  # of the rows: one in so many
 _CLOSE: Final = Fraction(1, 100)
@@ -60,7 +60,8 @@ def not_understood(table: PublishedTable, findings: Sequence[SummaryFinding]) ->
     elif len(doubles) >= max(_FEWEST, rows / _SHARE):
         why = f"{len(doubles)} categories have several rows, as if tables of several positions or kinds were one"
     elif not _are_turned(table) and len(impossible) >= max(min(_FEWEST, rows), rows / _SHARE) > 1:
-        why = f"{len(impossible)} of {rows} rows hold numbers that no group of people can have"
+        what = "more selected people than applicants, or no number where one should be"
+        why = f"{len(impossible)} of {rows} rows have {what}"
     if not why:
         return None
     message = (

@@ -69,9 +69,16 @@ def test_a_table_whose_rows_no_people_can_have_was_misread(tmp_path: Path) -> No
     found = check_report(save(tmp_path, html(tables)))
     assert "more_selected_than_applied" not in kinds(found)
     assert any(
-        one.id == "unreadable_table" and "no group of people can have" in one.message
+        one.id == "unreadable_table" and "more selected people than applicants" in one.message
         for one in found.findings
     )
+
+
+def test_ratios_that_a_page_leaves_out_are_errors_however_many(tmp_path: Path) -> None:
+    tables = summary()
+    for row in tables[next(reversed(tables))][:6]:
+        row[4] = "N/A"
+    assert "category_without_ratio" in kinds(check_report(save(tmp_path, html(tables))))
 
 
 def test_columns_that_the_page_has_turned_are_an_error(tmp_path: Path) -> None:
