@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -34,6 +36,8 @@ FEWEST: Final = 2
 """Applications that a spread is measured by: with fewer of a category no audit finds anything of it."""
 _LAWS: Final = (2, 12)
 """Laws that are drawn while the limit is searched, and near it: the audit's own is one of many, too."""
+_KEPT_CELLS: Final = 2_000_000
+"""Scores of a number of audits are kept from one difference to the next up to this many: 16 MB."""
 
 
 class PlannedTest(NamedTuple):
@@ -44,14 +48,26 @@ class PlannedTest(NamedTuple):
     quota: int = 0
 
 
-class _Drawn(NamedTuple):
-    """Scores of some audits, without the difference and with it."""
+class _Scores(NamedTuple):
+    """Scores of some audits without the difference, their place among all, and the generator that drew them."""
 
-    scores: Floats
-    lowered: Floats
-    lower: float
+    values: Floats
     start: int
     rng: np.random.Generator
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """Which audits they are of: the same place has the same scores."""
+        return self.start, len(self.values)
+
+
+class _Drawn(NamedTuple):
+    """Scores of some audits with the difference, and what is searched in them."""
+
+    scores: _Scores
+    lowered: Floats
+    lower: float
+    searched: PlannedTest
     precise: bool
     chosen: Chosen
 
@@ -59,6 +75,9 @@ class _Drawn(NamedTuple):
 @dataclass
 class SimulatedComparison:
     """One category against the others, in audits in which it is lower; and what else is found of it.
+
+    The metrics of a comparison are searched in the same audits, each for its own difference: scores and p-values are
+    kept from one search for the next.
 
     Parameters
     ----------
@@ -73,8 +92,10 @@ class SimulatedComparison:
 
     def __post_init__(self) -> None:
         self._simulated = SimulatedAudits(self.design, self.axes)
-        self._laws: dict[tuple[bool, int], list[LawOfTables]] = {}
-        self._effects: dict[int, tuple[Floats, Floats, Floats]] = {}
+        self._laws: dict[tuple[PlannedTest, bool, int], list[LawOfTables]] = {}
+        self._effects: dict[tuple[int, int], tuple[Floats, Floats, Floats]] = {}
+        self._scores: dict[int, list[_Scores]] = {}
+        self._p_values: dict[tuple[PlannedTest, float, tuple[int, int]], Floats] = {}
 
     def hypotheses(self, axes: tuple[str, ...]) -> list[PlannedTest]:
         """Return what of a comparison is tested, as far as it is simulated."""
@@ -116,12 +137,12 @@ class SimulatedComparison:
     def value(self, hypothesis: PlannedTest, lower: float, audits: int) -> tuple[float, float]:
         """Return the metric's value, and the rate of the others, in audits that are not tested."""
         values, rates, sizes = [], [], []
-        for rng, number in self._simulated.parts(audits):
-            lowered = self._simulated.lowered(self._simulated.scores(rng, number), lower)
+        for scores in self._parts(audits):
+            lowered = self._simulated.lowered(scores.values, lower)
             own, others = self._simulated.selected(lowered, self.axes).rates
             values.append(self._value(hypothesis, lowered, lower, (own, others)))
             rates.append(others)
-            sizes.append(number)
+            sizes.append(len(lowered))
         value, rate = (float(np.average(part, weights=sizes)) for part in (values, rates))
         return value, rate
 
@@ -150,40 +171,68 @@ class SimulatedComparison:
         kept = tables & (self._size(self.axes) > 2)
         gone = np.where(kept, 0.0, weights) * np.array([count for _, count in every])
         found = []
-        for start, (rng, number) in enumerate(self._simulated.parts(audits)):
-            scores = self._simulated.scores(rng, number)
-            drawn = _Drawn(scores, self._simulated.lowered(scores, lower), lower, start, rng, precise, {})
+        for scores in self._parts(audits):
+            lowered = self._simulated.lowered(scores.values, lower)
+            drawn = _Drawn(scores, lowered, lower, hypothesis, precise, {})
             made = [self._made(one, drawn) for one, _ in every]
             found.append(adjusted(np.stack(made, axis=1), weights, gone)[:, 0])
         return np.concatenate(found)
 
+    def _parts(self, audits: int) -> Iterator[_Scores]:
+        """Yield the scores of so many audits, some at a time; those of few rows are drawn once."""
+        if audits in self._scores:
+            yield from self._scores[audits]
+            return
+        made = self._simulated.parts(audits)
+        drawn: Iterator[_Scores] = (
+            _Scores(self._simulated.scores(rng, number), start, rng)
+            for start, (rng, number) in enumerate(made)
+        )
+        if audits * self.design.rows <= _KEPT_CELLS:
+            self._scores[audits] = list(drawn)
+            drawn = iter(self._scores[audits])
+        yield from drawn
+
     def _made(self, one: PlannedTest, drawn: _Drawn) -> Floats:
         """Return the p-values of a hypothesis."""
-        design, simulated, lower = self.design, self._simulated, drawn.lower
-        if simulated.fewest(one.axes) < FEWEST:
-            return np.ones(len(drawn.scores))
-        if one.metric in ("impact_ratio", "decision_rate_gap"):
-            selected = simulated.selected(drawn.lowered, one.axes, drawn.chosen)
-            if one.metric == "decision_rate_gap":
-                return p_values_of_gap(_rates(selected))
-            law = self._law(selected, lower, precise=drawn.precise)
-            return p_values_of_lower(selected, law, design.seed)
+        if self._simulated.fewest(one.axes) < FEWEST:
+            return np.ones(len(drawn.lowered))
+        if one.metric == "impact_ratio":
+            selected = self._simulated.selected(drawn.lowered, one.axes, drawn.chosen)
+            return p_values_of_lower(selected, self._law(selected, drawn), self.design.seed)
+        key = one, drawn.lower, drawn.scores.place
+        if key not in self._p_values:
+            self._p_values[key] = self._without_law(one, drawn)
+        return self._p_values[key]
+
+    def _without_law(self, one: PlannedTest, drawn: _Drawn) -> Floats:
+        """Return the p-values of a hypothesis whose test needs no drawn law: no matter what is searched."""
+        simulated = self._simulated
+        if one.metric == "decision_rate_gap":
+            return p_values_of_gap(_rates(simulated.selected(drawn.lowered, one.axes, drawn.chosen)))
         if one.metric == "demographic_parity_gap":
             return p_values_of_gap(simulated.shares(drawn.lowered, one.axes, one.quota, drawn.chosen))
         if one.metric == "standardised_effect":
-            if drawn.start not in self._effects or self._effects[drawn.start][0].size < len(drawn.scores):
-                self._effects[drawn.start] = effects(simulated, drawn.scores, drawn.rng)
-            value, variance, df = (part[: len(drawn.scores)] for part in self._effects[drawn.start])
-            return t_p_values(value - lower, variance, df)
+            place = drawn.scores.place
+            if place not in self._effects:
+                self._effects[place] = effects(simulated, drawn.scores.values, drawn.scores.rng)
+            value, variance, df = self._effects[place]
+            return t_p_values(value - drawn.lower, variance, df)
         sides = simulated.sides(drawn.lowered, one.axes)
         return p_values_of_gap(sides) if one.metric == "score_gap" else p_values_of_index(sides)
 
-    def _law(self, drawn: Selected, lower: float, *, precise: bool) -> list[LawOfTables]:
+    def _law(self, selected: Selected, drawn: _Drawn) -> list[LawOfTables]:
         """The law of such tables; it hardly moves with the difference, so it is drawn once an octave."""
-        key = precise, round(math.log2(max(lower, 0.01)))
+        key = drawn.searched, drawn.precise, round(math.log2(max(drawn.lower, 0.01)))
         if key not in self._laws:
-            self._laws[key] = laws_of(drawn, self.design.seed, _LAWS[precise])
+            self._laws[key] = laws_of(selected, self.design.seed, _LAWS[drawn.precise])
         return self._laws[key]
+
+
+@lru_cache(maxsize=2)
+def comparison_of(design: PlannedDesign, axes: tuple[str, ...]) -> SimulatedComparison:
+    """Return the comparison of some attributes: the same one for each metric that is searched in turn."""
+    return SimulatedComparison(design, axes)
 
 
 def _rates(drawn: Selected) -> SimulatedSides:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from audit_lib.plan.power.planned_design import PlannedDesign
-from audit_lib.plan.power.simulated_comparison import PlannedTest, SimulatedComparison
+from audit_lib.plan.power.simulated_comparison import PlannedTest, comparison_of
 from audit_lib.results import Undefined
 from audit_lib.seeds import generator
 from audit_lib.stats.planned_tables import p_values_of_tables
@@ -85,14 +85,14 @@ def limit_of(design: PlannedDesign, hypothesis: PlannedTest, power: float) -> Li
     """
     named = design.names is not None and any(
         one.metric == "standardised_effect"
-        for one, _ in SimulatedComparison(design, hypothesis.axes).made(hypothesis)
+        for one, _ in comparison_of(design, hypothesis.axes).made(hypothesis)
     )
     # Names do not become more with applications: then nothing falls with the root of these.
     part = 1.0 if named else min(_ROWS / max(design.rows, 1), 1.0)
     simulated = (
         replace(design, applications=max(round(design.applications * part), 2)) if part < 1 else design
     )
-    comparison = SimulatedComparison(simulated, hypothesis.axes)
+    comparison = comparison_of(simulated, hypothesis.axes)
     if not comparison.is_testable():
         return Undefined(TOO_FEW)
     audits = min(AUDITS, max(_SCORES // max(design.rows, 1), _LEAST_AUDITS))
