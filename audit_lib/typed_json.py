@@ -104,12 +104,15 @@ _PLAIN: Final = frozenset({str, int, float, bool})
 
 def as_json(value: Any) -> Any:
     """Turn documents, results, tuples and mappings into what ``json`` can write, leaving plain values alone."""
-    if value is None or type(value) in _PLAIN:
+    kind = type(value)
+    if value is None or kind in _PLAIN:
         return value
+    if kind is tuple or kind is list:
+        return [as_json(item) for item in value]
     if hasattr(value, "as_dict"):
         return value.as_dict()
-    if isinstance(value, Mapping):
-        return {str(key): as_json(item) for key, item in value.items()}
+    if kind is dict or isinstance(value, Mapping):
+        return {str(key): item if type(item) in _PLAIN else as_json(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [as_json(item) for item in value]
     return value

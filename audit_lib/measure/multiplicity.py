@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, Protocol, TypeVar
 
@@ -49,7 +49,7 @@ class Mark(Protocol):
 class About(NamedTuple):
     """What a hypothesis is about."""
 
-    part: tuple[object, ...]
+    part: str
     """The table, estimate or comparison."""
     row: str | None = None
     """Which of the hypotheses of a table it is; None where `part` is one alone."""
@@ -76,17 +76,17 @@ def adjust(tested: Hypotheses, alpha: float) -> tuple[Hypotheses, TestFamily]:
         What was given, with the adjusted p-values; and how many there are, the rule that makes the family, and how
         many findings are left at `alpha`.
     """
-    place_of: dict[str, int] = {}
+    place_of: dict[Hashable, int] = {}
     p_values: list[float | Undefined] = []
-    parts: list[str] = []
+    parts: list[Hashable] = []
     families: list[TestsTogether] = []
 
     def place(about: About, test: TestResult) -> int:
-        same = repr((*about.part, about.row, test.p_value))
+        same = about.part, about.row, repr(test.p_value)
         if same not in place_of:
             place_of[same] = len(p_values)
             p_values.append(test.p_value)
-            parts.append(same if about.row is None else repr(about.part))
+            parts.append(same if about.row is None else about.part)
             families.append(about.family)
         return place_of[same]
 
@@ -126,16 +126,19 @@ def _each(tested: Hypotheses, mark: Mark) -> Hypotheses:
 
 def _table(table: RateTable[RateRow], mark: Mark) -> RateTable[RateRow]:
     counts = [(row.n, row.selected) for row in table.rows]
-    of_table = ("table", table.family, dict(table.stratum), table.classification, counts)
+    of_table = repr(("table", table.family, dict(table.stratum), table.classification, counts))
     family: TestsTogether = "all else" if table.stratum else "tables of everybody"
 
     def one(row: RateRow) -> RateRow:
         test = _first(row.impact_ratio)
         if test is None:
             return row
-        return replace(row, impact_ratio=mark(About(of_table, row.label, family), row.impact_ratio, test))
+        marked = mark(About(of_table, row.label, family), row.impact_ratio, test)
+        return row if marked is row.impact_ratio else replace(row, impact_ratio=marked)
 
     rows = tuple(one(row) for row in table.rows)
+    if all(marked is row for marked, row in zip(rows, table.rows, strict=True)):
+        return table
     # That all rates are equal is ruled out where any of them is found below the highest.
     found = [adjusted for row in rows if (adjusted := row.impact_ratio.multiplicity) is not None]
     least = min(found, key=lambda one: (isinstance(one.holm, Undefined), one.holm), default=None)
@@ -151,14 +154,16 @@ def _estimate(estimate: Estimate, mark: Mark) -> Estimate:
         return estimate
     named = (dict(estimate.group), dict(estimate.reference), dict(estimate.stratum))
     counts = (estimate.n, estimate.n_group, estimate.n_reference)
-    return mark(About(("estimate", *named, estimate.value, *counts)), estimate, test)
+    return mark(About(repr(("estimate", *named, estimate.value, *counts))), estimate, test)
 
 
 def _strata(entry: Heterogeneity, mark: Mark) -> Heterogeneity:
     test = entry.tested
     if isinstance(test, Undefined) or isinstance(test.p_value, Undefined):
         return entry
-    return mark(About(("strata", dict(entry.group), dict(entry.reference), test.statistic)), entry, test)
+    return mark(
+        About(repr(("strata", dict(entry.group), dict(entry.reference), test.statistic))), entry, test
+    )
 
 
 def _first(estimate: Estimate) -> TestResult | None:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit_lib.documents.metrics import ScoreSummary
+from audit_lib.stats._checks import quantiles
 
 
 def summary_of(
@@ -29,5 +30,5 @@ def summary_of(
 
 
 def _quantiles(score: NDArray[np.float64]) -> tuple[float, float, float, float, float]:
-    low, first, middle, third, high = np.quantile(score, [0, 0.25, 0.5, 0.75, 1]).tolist()
+    low, first, middle, third, high = quantiles(score, (0.0, 0.25, 0.5, 0.75, 1.0))
     return low, first, middle, third, high

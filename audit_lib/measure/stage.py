@@ -10,6 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from audit_lib.canonical import pretty_json
+from audit_lib.collector import seldom_collected
 from audit_lib.documents.metrics import (
     Demographics,
     LabelMass,
@@ -87,6 +88,7 @@ def scored_shards(run: Run) -> list[int]:
     return shards
 
 
+@seldom_collected()
 def measure(run: Run) -> StageOutput:
     """Compute every metric of the spec in every stratum.
 

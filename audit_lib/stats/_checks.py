@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import SupportsIndex
 
 import numpy as np
@@ -51,6 +53,15 @@ def as_count(value: SupportsIndex, what: str) -> int:
     return count
 
 
+@lru_cache(maxsize=64)
+def pair_places(k: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the first and the second of all pairs of `k`, in the order of `itertools.combinations`; kept."""
+    first, second = np.triu_indices(k, 1)
+    for kept in (first, second):
+        kept.flags.writeable = False
+    return first, second
+
+
 def z_quantile(level: float) -> float:
     """Return the two-sided standard normal quantile."""
     return float(-ndtri((1.0 - check_level(level)) / 2.0))
@@ -59,6 +70,23 @@ def z_quantile(level: float) -> float:
 def t_quantile(level: float, df: float) -> float:
     """Return the two-sided Student quantile with `df` degrees of freedom."""
     return float(-stdtrit(df, (1.0 - check_level(level)) / 2.0))
+
+
+def quantiles(values: NDArray[np.float64], levels: Sequence[float]) -> list[float]:
+    """Return quantiles by linear interpolation, as NumPy's `quantile` does, which takes longer for few values."""
+    last = values.size - 1
+    below = [math.floor(last * level) for level in levels]
+    above = [min(place + 1, last) for place in below]
+    placed = np.partition(values, sorted({*below, *above}))
+    return [
+        interpolated(float(placed[i]), float(placed[j]), last * level - i)
+        for i, j, level in zip(below, above, levels, strict=True)
+    ]
+
+
+def interpolated(low: float, high: float, share: float) -> float:
+    """Return what lies between two values, that share of the way from the lower one."""
+    return low + (high - low) * share if share < 0.5 else high - (high - low) * (1.0 - share)
 
 
 def bisect(f: Callable[[float], float], low: float, high: float) -> float:

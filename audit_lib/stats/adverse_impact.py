@@ -167,9 +167,9 @@ def shortfall(
     """
     x1, n1, x2, n2 = check_two_samples(x1, n1, x2, n2)
     if expected_at == "pooled":
-        return float(Fraction(n1 * (x1 + x2), n1 + n2) - x1)
+        return (n1 * x2 - n2 * x1) / (n1 + n2)
     if expected_at == "comparator":
-        return float(Fraction(n1 * x2, n2) - x1)
+        return (n1 * x2 - n2 * x1) / n2
     raise InputError(f"expected_at is {expected_at!r}; give 'pooled' or 'comparator'")
 
 

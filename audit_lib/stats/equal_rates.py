@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln, xlogy
 
 from audit_lib.errors import InputError, UndefinedMetricError
-from audit_lib.stats._checks import check_counts
+from audit_lib.stats._checks import check_counts, pair_places
 from audit_lib.stats.exact import fisher_exact
 from audit_lib.typed_json import as_json
 
@@ -26,6 +26,8 @@ __all__ = ["EqualRates", "equal_rates", "signed_roots", "step_down"]
 Floats = NDArray[np.float64]
 Law = Callable[[Sequence[int], Floats], Floats]
 """Some categories, and the evidence against each -> the probability of evidence as strong against any of them."""
+TimesLog = Callable[[NDArray[np.int64]], Floats]
+"""Counts c -> c log c."""
 
 PERMUTATIONS: Final = 1_999
 FEW_TABLES: Final = 20_000
@@ -255,7 +257,7 @@ def signed_roots(x: NDArray[np.int64], n: NDArray[np.int64]) -> Floats:
     [[0.0, 3.11], [-3.11, 0.0]]
     """
     k = n.size
-    i, j = np.triu_indices(k, 1)
+    i, j = pair_places(k)
     halves = _halves(x, n)
     roots = np.zeros((len(x), k, k))
     roots[:, i, j], roots[:, j, i] = halves, -halves
@@ -264,7 +266,7 @@ def signed_roots(x: NDArray[np.int64], n: NDArray[np.int64]) -> Floats:
 
 def _halves(x: NDArray[np.int64], n: NDArray[np.int64]) -> Floats:
     """Return the signed roots of the pairs (i, j), i < j, of several tables: shape (tables, pairs)."""
-    i, j = np.triu_indices(n.size, 1)
+    i, j = pair_places(n.size)
     times_log = _times_log_of(n)
     own = times_log(x) + times_log(n - x) - times_log(n)
     both, all_ = x[:, i] + x[:, j], n[i] + n[j]
@@ -282,11 +284,21 @@ def _largest_roots(x: NDArray[np.int64], n: NDArray[np.int64]) -> Floats:
     own = times_log(x) + times_log(totals - x) - times_log(totals)
     largest = np.zeros(x.shape[1])
     for i in range(n.size - 1):
-        both, all_ = x[i] + x[i + 1 :], totals[i] + totals[i + 1 :]
         found = own[i] + own[i + 1 :]
-        found -= times_log(both) + times_log(all_ - both) - times_log(all_)
+        found -= _together(x[i] + x[i + 1 :], n[i] + n[i + 1 :], times_log)
         np.maximum(largest, found.max(axis=0), out=largest)
     return np.sqrt(2.0 * largest)
+
+
+def _together(both: NDArray[np.int64], totals: NDArray[np.int64], times_log: TimesLog) -> Floats:
+    """Return c log c + (n - c) log (n - c) - n log n of some rows of counts c, of n each."""
+    most = int(totals.max()) + 1
+    if most * totals.size > both.size:  # more counts are possible than there are
+        return times_log(both) + times_log(totals[:, None] - both) - times_log(totals[:, None])
+    counts = np.minimum(np.arange(most), totals[:, None])
+    known = times_log(counts) + times_log(totals[:, None] - counts) - times_log(totals[:, None])
+    both += np.arange(totals.size)[:, None] * most
+    return known.take(both)
 
 
 def largest_of_pairs(roots: Floats) -> Floats:
@@ -378,7 +390,7 @@ def every_table(x: NDArray[np.int64], n: NDArray[np.int64]) -> tuple[Floats, Flo
     return _largest_roots(tables, n), np.asarray(weight / weight.sum(), dtype=np.float64)
 
 
-def _times_log_of(n: NDArray[np.int64]) -> Callable[[NDArray[np.int64]], Floats]:
+def _times_log_of(n: NDArray[np.int64]) -> TimesLog:
     """Return c -> c log c for counts of the categories, and of two together: looked up where counts are small."""
     most = int(n.max(initial=0)) * 2
     if most > _LOOKED_UP:

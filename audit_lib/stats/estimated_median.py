@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from audit_lib.errors import InputError, UndefinedMetricError
 from audit_lib.metrics.median import Median
+from audit_lib.results import Interval
 from audit_lib.stats._checks import finite_values
-from audit_lib.stats.ratios import AllRatios, simultaneous_log_ratios
+from audit_lib.stats.ratios import AllRatios, log_ratios_to_the_highest, simultaneous_log_ratios
 from audit_lib.stats.simultaneous import DRAWS
 from audit_lib.stats.two_sided import cluster_sums
 
@@ -63,10 +64,29 @@ class MedianRates:
         UndefinedMetricError
             If nobody of a category is above the median, there are fewer than two, or none varies.
         """
-        rates = np.array(self.above) / np.array(self.totals)
         return simultaneous_log_ratios(
-            rates, self.covariance, level, df=self.units - 1, draws=draws, seed=seed
+            self._rates(), self.covariance, level, df=self.units - 1, draws=draws, seed=seed
         )
+
+    def to_highest(self, level: float = 0.95, *, draws: int = DRAWS, seed: int = 0) -> tuple[Interval, ...]:
+        """Ratios of each over the highest, as `ratios` has them.
+
+        Parameters
+        ----------
+        level, draws, seed
+            As of `ratios`.
+
+        Raises
+        ------
+        UndefinedMetricError
+            As there.
+        """
+        return log_ratios_to_the_highest(
+            self._rates(), self.covariance, level, df=self.units - 1, draws=draws, seed=seed
+        )
+
+    def _rates(self) -> Floats:
+        return np.asarray(np.array(self.above) / np.array(self.totals))
 
 
 def rates_above_median(

@@ -104,19 +104,8 @@ def fisher_exact(
     if min(a, b, c, d) < 0:
         raise InputError(f"a table of counts has a negative cell: {a}, {b}, {c}, {d}")
     x1, n1, x2, n2 = check_two_samples(a, a + b, c, c + d)
-    support, pmf = _given_margins(x1, n1, x2, n2)
-    observed = pmf[x1 - support[0]]
-    if alternative == "two-sided":
-        as_extreme = pmf <= observed * (1 + _SAME)
-        tied = as_extreme & (pmf >= observed * (1 - _SAME))
-    elif alternative in ("less", "greater"):
-        as_extreme = support <= x1 if alternative == "less" else support >= x1
-        tied = support == x1
-    else:
+    if alternative not in ("two-sided", "less", "greater"):
         raise InputError(f"alternative is {alternative!r}; give 'two-sided', 'less' or 'greater'")
-    p_value = float(pmf[as_extreme].sum())
-    if midp:
-        p_value -= float(pmf[tied].sum()) / 2
     odds_ratio: float | Undefined
     if b * c > 0:
         odds_ratio = (a * d) / (b * c)
@@ -124,12 +113,29 @@ def fisher_exact(
         odds_ratio = Undefined("an empty cell: the odds ratio is infinite or undefined")
     return TestResult(
         name="fisher_exact",
-        p_value=min(p_value, 1.0),
+        p_value=_fisher_p(x1, n1, x2, n2, midp, alternative),
         statistic=odds_ratio,
         n=n1 + n2,
         method="Fisher's exact test, mid-p" if midp else "Fisher's exact test",
         alternative=alternative,
     )
+
+
+@lru_cache(maxsize=1024)
+def _fisher_p(x1: int, n1: int, x2: int, n2: int, midp: bool, alternative: Alternative) -> float:
+    """Fisher's p-value: kept, since what one selection more would change is asked of tables that are tested too."""
+    support, pmf = _given_margins(x1, n1, x2, n2)
+    if alternative == "two-sided":
+        observed = pmf[x1 - support[0]]
+        as_extreme = pmf <= observed * (1 + _SAME)
+        tied = as_extreme & (pmf >= observed * (1 - _SAME)) if midp else None
+    else:
+        as_extreme = support <= x1 if alternative == "less" else support >= x1
+        tied = support == x1 if midp else None
+    p_value = float(pmf[as_extreme].sum())
+    if tied is not None:
+        p_value -= float(pmf[tied].sum()) / 2
+    return min(p_value, 1.0)
 
 
 def boschloo(
@@ -236,11 +242,10 @@ def fisher_p_values(
     return support, p_values
 
 
-@lru_cache(maxsize=1024)
 def _given_margins(x1: int, n1: int, x2: int, n2: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return the counts of the group that the margins allow, and their probabilities.
 
-    Probabilities are products of ratios of neighbours, starting at the mode: no large logarithms.
+    Far from the mode they are left off, but for the observed one.
     """
     selected, total = x1 + x2, n1 + n2
     low, high = max(0, selected - n2), min(n1, selected)
@@ -248,6 +253,18 @@ def _given_margins(x1: int, n1: int, x2: int, n2: int) -> tuple[NDArray[np.int64
     deviation = (n1 * n2 * selected * (total - selected) / (total * total * max(total - 1, 1))) ** 0.5
     reach = int(40 * deviation) + 100
     low, high = max(low, min(mode - reach, x1)), min(high, max(mode + reach, x1))
+    return _between(low, high, n1, n2, selected)
+
+
+@lru_cache(maxsize=1024)
+def _between(
+    low: int, high: int, n1: int, n2: int, selected: int
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the counts from `low` to `high`, and their probabilities given the margins.
+
+    Probabilities are products of ratios of neighbours, starting at the mode: no large logarithms.
+    """
+    mode = (n1 + 1) * (selected + 1) // (n1 + n2 + 2)
     support = np.arange(low, high + 1)
     k = support[:-1].astype(np.float64)
     steps = np.log((selected - k) * (n1 - k)) - np.log((k + 1.0) * (n2 - selected + k + 1.0))

@@ -246,12 +246,14 @@ def breslow_day(strata: Sequence[TwoByTwo], *, tarone: bool = True) -> TestResul
     statistic = total_deviation = total_variance = 0.0
     for x1, n1, x2, n2 in used:
         selected = x1 + x2
-        expected = _expected(odds_ratio, n1, n2, selected)
-        cells = (expected, n1 - expected, selected - expected, n2 - selected + expected)
+        mean, of = _expected(odds_ratio, n1, n2, selected)
+        cells = [
+            cell / of for cell in (mean, n1 * of - mean, selected * of - mean, (n2 - selected) * of + mean)
+        ]
         if min(cells) <= 1e-300:
             raise UndefinedMetricError("the odds ratio is too extreme: it leaves a cell without expectation")
-        variance = 1.0 / sum(1.0 / float(cell) for cell in cells)
-        deviation = float(x1 - expected)
+        variance = 1.0 / sum(1.0 / cell for cell in cells)
+        deviation = (x1 * of - mean) / of
         statistic += deviation**2 / variance
         total_deviation += deviation
         total_variance += variance
@@ -358,16 +360,18 @@ def _informative(strata: Sequence[TwoByTwo]) -> list[TwoByTwo]:
     return used
 
 
-def _expected(odds_ratio: float, n1: int, n2: int, selected: int) -> Fraction:
-    """Mean count of the group at this odds ratio: the root between the margins' limits.
+def _expected(odds_ratio: float, n1: int, n2: int, selected: int) -> tuple[int, int]:
+    """Mean count of the group at this odds ratio, as a fraction: the root between the margins' limits.
 
     Exact but for the square root, taken to 128 binary places: at an odds ratio far from 1 little is left
     of a cell, and floats would lose it.
     """
-    ratio = Fraction(odds_ratio)
-    a = 1 - ratio
-    b = n2 - selected + ratio * (n1 + selected)
-    square = b * b + 4 * a * ratio * n1 * selected
-    root = Fraction(math.isqrt((square.numerator << 256) // square.denominator), 1 << 128)
+    above, below = odds_ratio.as_integer_ratio()
+    a = below - above
+    b = below * (n2 - selected) + above * (n1 + selected)
+    c = above * n1 * selected
+    # times `below`, as all that goes before; the root of its square times 2^256
+    root = math.isqrt(((b * b + 4 * a * c) << 256) // (below * below)) * below
+    b <<= 128
     # two forms of the same root, each without cancellation on its side
-    return 2 * ratio * n1 * selected / (b + root) if b >= 0 else (root - b) / (2 * a)
+    return ((2 * c) << 128, b + root) if b >= 0 else (root - b, (2 * a) << 128)

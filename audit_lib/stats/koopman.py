@@ -97,11 +97,13 @@ def _lower(x1: Floats, n1: Floats, x2: Floats, n2: Floats, z: Floats) -> Floats:
     some = np.flatnonzero((x1 > 0) & ((x1 < n1) | (x2 < n2)))
     if not some.size:
         return found
-    counts = tuple(one.ravel()[some] for one in (x1, n1, x2, n2))
+    counts = [one.ravel()[some] for one in (x1, n1, x2, n2)]
     critical = z.ravel()[some]
 
     def excess(ratio: Floats, places: NDArray[np.int64]) -> Floats:
         # Its root is near to a straight line where the statistic itself is a parabola.
+        if places.size == critical.size:  # all of them, in order
+            return np.sqrt(koopman_statistic(ratio, *counts)) - critical
         return np.sqrt(koopman_statistic(ratio, *(one[places] for one in counts))) - critical[places]
 
     a, n, b, m = counts

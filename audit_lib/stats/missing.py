@@ -67,12 +67,19 @@ def rate_bounds(selected: int, total: int, missing: int) -> ValueBounds:
     >>> bounds.low, bounds.high
     (Fraction(2, 5), Fraction(1, 2))
     """
+    x, n, m = _counts(selected, total, missing)
+    low = Fraction(x, n + m)
+    return ValueBounds(low=low, high=low if m == 0 else Fraction(x + m, n + m), missing=m)
+
+
+def _counts(selected: int, total: int, missing: int) -> tuple[int, int, int]:
+    """Check the counts of a category of whom somebody is known, or unknown."""
     m, total = _check_missing(missing), as_count(total, "total")
     if m == 0 or total > 0:
         selected, total = check_counts(selected, total, "the category")
     elif as_count(selected, "selected"):
         raise InputError(f"{selected} selected of {total} in the category")
-    return ValueBounds(low=Fraction(selected, total + m), high=Fraction(selected + m, total + m), missing=m)
+    return selected, total, m
 
 
 def ratio_bounds(
@@ -104,10 +111,10 @@ def ratio_bounds(
     x2, n2 = check_counts(comparator_selected, comparator_total, "the comparator")
     if x2 == 0:
         raise UndefinedMetricError("the comparator selected nobody, so there is no ratio to its rate")
-    rate = Fraction(x2, n2)
-    bounds = rate_bounds(selected, total, missing)
-    high = None if bounds.high is None else bounds.high / rate
-    return ValueBounds(low=bounds.low / rate, high=high, missing=bounds.missing)
+    x, n, m = _counts(selected, total, missing)
+    below = (n + m) * x2
+    low = Fraction(x * n2, below)
+    return ValueBounds(low=low, high=low if m == 0 else Fraction((x + m) * n2, below), missing=m)
 
 
 def ratio_bounds_joint(

@@ -13,12 +13,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from audit_lib.errors import InputError, UndefinedMetricError
 from audit_lib.results import Interval, Undefined
-from audit_lib.stats._checks import check_counts, z_quantile
+from audit_lib.stats._checks import check_counts, pair_places, z_quantile
 from audit_lib.stats.koopman import koopman_limits
+from audit_lib.stats.largest_draws import pair_errors
 from audit_lib.stats.simultaneous import (
     DRAWS,
     PairInterval,
     check_covariance,
+    independent_quantile,
     max_t_quantile,
     simultaneous_differences,
 )
@@ -187,7 +189,7 @@ def _critical(
         raise UndefinedMetricError("fewer than two categories: there is nothing to compare with")
     smoothed = [(x + 0.5) / (n + 1) for x, n in counts]
     variance = [(1 - p) / (n * p) for p, (_, n) in zip(smoothed, counts, strict=True)]
-    return counts, max_t_quantile(np.diag(variance), level, draws=draws, seed=seed)
+    return counts, independent_quantile(np.array(variance), level, draws=draws, seed=seed)
 
 
 def _limits(counts: Sequence[tuple[int, int]], critical: float) -> tuple[Floats, Floats]:
@@ -204,7 +206,7 @@ def _limits_of(
     sides = []
     for counts in tables:
         x, n = np.array(counts, dtype=np.float64).T
-        i, j = np.triu_indices(x.size, 1)
+        i, j = pair_places(x.size)
         sides.append(np.array([x[i], n[i], x[j], n[j]]))
     pairs = [side.shape[1] for side in sides]
     x1, n1, x2, n2 = np.hstack(sides)
@@ -247,10 +249,7 @@ def simultaneous_log_ratios(
     >>> round(result.pairs[0].interval.low, 3), round(result.to_highest[1].high, 3)
     (1.105, 0.905)
     """
-    p = np.asarray(rates, dtype=np.float64)
-    if np.any(p <= 0.0):
-        raise UndefinedMetricError("a rate is 0: its log ratio does not exist")
-    v = check_covariance(covariance) / np.outer(p, p)
+    p, v = _on_log_scale(rates, covariance)
     logs = simultaneous_differences(np.log(p), v, level, df=df, draws=draws, seed=seed)
     pairs = [
         PairInterval(
@@ -263,6 +262,55 @@ def simultaneous_log_ratios(
         for pair in logs.pairs
     ]
     return ratios_to_highest(pairs, p.size, logs.critical_value, level)
+
+
+def log_ratios_to_the_highest(
+    rates: ArrayLike,
+    covariance: ArrayLike,
+    level: float = 0.95,
+    *,
+    df: float = math.inf,
+    draws: int = DRAWS,
+    seed: int = 0,
+) -> tuple[Interval, ...]:
+    """Return what `simultaneous_log_ratios` says of each category over the highest, without the pairs.
+
+    Parameters
+    ----------
+    rates, covariance, level, df, draws, seed
+        As in :func:`simultaneous_log_ratios`.
+
+    Raises
+    ------
+    UndefinedMetricError
+        As there.
+
+    Examples
+    --------
+    >>> given = [0.8, 0.6, 0.7], np.diag([0.0016, 0.0024, 0.002])
+    >>> log_ratios_to_the_highest(*given) == simultaneous_log_ratios(*given).to_highest
+    True
+    """
+    p, v = _on_log_scale(rates, covariance)
+    if p.size < 2:
+        raise UndefinedMetricError("fewer than two estimates: there is no pair")
+    critical = max_t_quantile(v, level, df=df, draws=draws, seed=seed)
+    i, j = pair_places(p.size)
+    logs, errors = np.log(p), np.array(list(pair_errors(v).values()))
+    differences, halves = logs[i] - logs[j], critical * errors
+    low = np.array(list(map(math.exp, (differences - halves).tolist())))
+    high = np.array(list(map(math.exp, (differences + halves).tolist())))
+    known = errors == 0.0  # two estimates that never differ
+    low[known] = high[known] = (p[i] / p[j])[known]
+    return to_highest(low, high, p.size, level)
+
+
+def _on_log_scale(rates: ArrayLike, covariance: ArrayLike) -> tuple[Floats, Floats]:
+    """Return positive rates, and the covariance of their logarithms."""
+    p = np.asarray(rates, dtype=np.float64)
+    if np.any(p <= 0.0):
+        raise UndefinedMetricError("a rate is 0: its log ratio does not exist")
+    return p, check_covariance(covariance) / np.outer(p, p)
 
 
 def _exponential(interval: Interval | Undefined) -> Interval | Undefined:
@@ -325,7 +373,7 @@ def to_highest(low: Floats, high: Floats, k: int, level: float) -> tuple[Interva
     [1.0, 0.6666666666666666]
     """
     lower, upper = np.ones((k, k)), np.ones((k, k))
-    i, j = np.triu_indices(k, 1)
+    i, j = pair_places(k)
     lower[i, j], upper[i, j] = low, high
     with np.errstate(divide="ignore"):
         lower[j, i], upper[j, i] = 1.0 / high, 1.0 / low

@@ -136,6 +136,31 @@ def max_t_quantile(
     return _kept_quantile(v.tobytes(), v.shape[0], check_level(level), df, draws, seed)
 
 
+def independent_quantile(
+    variances: Floats, level: float = 0.95, *, draws: int = DRAWS, seed: int = 0
+) -> float:
+    """Return `max_t_quantile` of independent estimates, each of which varies.
+
+    Parameters
+    ----------
+    variances : ndarray of shape (k,)
+        Positive, of two estimates or more.
+    level, draws, seed
+        As in :func:`max_t_quantile`.
+
+    Examples
+    --------
+    >>> variances = np.array([1.0, 2.0, 3.0])
+    >>> independent_quantile(variances) == max_t_quantile(np.diag(variances))
+    True
+    """
+    if variances.size == 2:
+        return z_quantile(level)
+    return _kept_quantile(
+        np.diag(variances).tobytes(), variances.size, check_level(level), math.inf, draws, seed
+    )
+
+
 def largest_differences(covariance: ArrayLike, draws: int = DRAWS, seed: int = 0) -> Floats:
     """Draw the largest absolute standardised difference of all pairs of normal estimates; sorted.
 
@@ -322,7 +347,7 @@ def check_covariance(covariance: ArrayLike) -> Floats:
     v = np.asarray(covariance, dtype=np.float64)
     if v.ndim != 2 or v.shape[0] != v.shape[1]:
         raise InputError(f"a covariance is a square matrix, not of shape {v.shape}")
-    if not np.isfinite(v).all() or not np.allclose(v, v.T):
+    if not np.isfinite(v).all() or not ((v == v.T).all() or np.allclose(v, v.T)):
         raise InputError("the covariance is not finite and symmetrical")
     # By correlations, so that what counts as rounding does not depend on units.
     scale = np.sqrt(np.maximum(v.diagonal(), 0.0))

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -77,7 +78,7 @@ def test_cochran_q_agrees_with_statsmodels(rows):
 @given(inner, st.floats(0.02, 50))
 def test_expected_count_has_the_odds_ratio(stratum, odds_ratio):
     x1, n1, x2, n2 = stratum
-    a = _expected(odds_ratio, n1, n2, x1 + x2)
+    a = Fraction(*_expected(odds_ratio, n1, n2, x1 + x2))
     b, c = n1 - a, x1 + x2 - a
     d = n2 - c
     assert min(a, b, c, d) > 0

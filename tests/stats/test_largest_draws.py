@@ -44,6 +44,26 @@ def test_the_quantile_is_that_of_all_draws(k, seed, spread, shared, df, level):
     assert drawn_quantile(v, level, df, DRAWS, seed) == pytest.approx(expected, rel=1e-11)
 
 
+@settings(max_examples=60, deadline=None)
+@given(
+    k=st.integers(3, 9),
+    seed=st.integers(0, 3),
+    spread=st.floats(0.01, 100),
+    level=st.sampled_from([0.9, 0.95, 0.99, 0.999, 0.9999]),
+)
+def test_independent_estimates(k, seed, spread, level):
+    v = np.diag(spread ** np.random.default_rng(seed).random(k))
+    expected = every_draw(v, level, math.inf, DRAWS, seed)
+    assert drawn_quantile(v, level, math.inf, DRAWS, seed) == pytest.approx(expected, rel=1e-11)
+
+
+def test_a_number_of_draws_that_fills_no_block():
+    v = np.diag([1.0, 2.0, 3.0]) + 0.5
+    assert drawn_quantile(v, 0.95, 7.0, 4_321, 2) == pytest.approx(
+        every_draw(v, 0.95, 7.0, 4_321, 2), rel=1e-11
+    )
+
+
 @pytest.mark.parametrize("df", [5.0, math.inf])
 def test_one_estimate_that_varies_far_more_than_the_others(df):
     """Then few pairs of draws are far from 0, and more of them are looked at."""

@@ -78,8 +78,7 @@ class MedianSample:
             number[[self.places[str(row.category)] for row in kept]] = np.arange(len(kept))
             rates = rates_above_median(self.scores, number[self.categories], len(kept), self.clusters)
             found = [
-                replace(one, method=f"{one.method}, the median estimated")
-                for one in rates.ratios(level).to_highest
+                replace(one, method=f"{one.method}, the median estimated") for one in rates.to_highest(level)
             ]
         except UndefinedMetricError as error:
             nothing = Undefined(str(error))

@@ -285,6 +285,7 @@ def _row(
         compared = row.ratio
     elif row is top:
         compared = ITSELF
+    missing = bounds(row, compared, count.missing)
     return RateRow(
         category=dict(count.category.levels),
         label=label,
@@ -295,8 +296,8 @@ def _row(
         impact_ratio=_impact_ratio(sheet, count, row, top, picked),
         four_fifths_flag=_flag(row, sheet.policy),
         excluded=law.excluded.get(label),
-        missing=bounds(row, compared, count.missing),
-        unknown=bounds(row, compared, sheet.unknown),
+        missing=missing,
+        unknown=missing if sheet.unknown == count.missing else bounds(row, compared, sheet.unknown),
         population=picked.population.get(label),
         adverse_impact=adverse_impact(
             row, row.ratio if isinstance(row.ratio, Undefined) else compared, sheet.spec, sheet.policy
