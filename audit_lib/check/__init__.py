@@ -36,6 +36,7 @@ from audit_lib.check.published_tables import PublishedTable, tables_of, why_none
 from audit_lib.check.rebuild import rebuild
 from audit_lib.check.reshaping import reshaped
 from audit_lib.check.split_tables import reunited
+from audit_lib.check.stated_exclusions import with_stated_exclusions
 from audit_lib.errors import InputError
 from audit_lib.policies import Policy, load_policy, policy_named, policy_names
 
@@ -63,7 +64,7 @@ class CheckResult:
     ----------
     file : str
         Its name as given.
-    format : {"html", "csv", "pdf", "docx", "xlsx", "image", "json"}
+    format : {"html", "csv", "text", "pdf", "docx", "xlsx", "image", "json"}
         What it was read as.
     policy : str
         Policy pack and version that it was checked against: the one that a page of ours names, or else LL144's.
@@ -189,6 +190,7 @@ def check_document(
     doubted = reading_doubts.with_doubted_labels(tables) if document.format == "pdf" else tables
     read = tables
     tables, findings = reading_doubts.part(read, pack)
+    tables = with_stated_exclusions(tables, document.text, pack)
     findings += [*reading_doubts.columns_not_read(tables), *headless(joined(document.grids), pack)]
     findings += [*reading_doubts.pictures_not_read(document), *reading_doubts.hidden_parts(document)]
     rebuilt: list[Rebuilt] = []

@@ -28,6 +28,11 @@ _VALUE: Final = r"(?:[-\u2212]?[\d.,]*\d ?%?|N/?A|n/?a|\*|[-\u2013\u2014])[*\u20
 _NAMED: Final = re.compile(rf"(?P<name>\D.{{0,60}}?)\s*(?::|\s|\u2013|=)\s*(?P<value>{_VALUE})")
 
 
+_WHOLE: Final = r"\d{1,3}(?:[,.'\u2019\u00a0\u202f ]\d{3})+|\d+"
+# "Selected 209 of 1,117 applicants"
+_OF_ALL: Final = re.compile(
+    rf"(?P<name>\D.{{0,60}}?)\s*:?\s+(?P<selected>{_WHOLE})\s*(?:/|of|out of)\s*(?P<all>{_WHOLE})(?: (?P<who>[a-z ]+))?"
+)
 _PARTS: Final = re.compile(r"[;|]\s*|,\s+(?:and )?|\s[\u2013\u2014]\s|\s+and\s+")
 _PLAIN_VALUE: Final = re.compile(r"(?<![\w.])(?:\d[\d.,]*\d|\d)(?: ?%)?(?!\w)|\bN/?A\b|\bn/a\b")
 
@@ -119,6 +124,14 @@ def _numbers(lines: Sequence[str], at: int) -> tuple[dict[str, str], int]:
     while at < len(lines):
         line = lines[at]
         after = lines[at + 1] if at + 1 < len(lines) else ""
+        if (both := _of_all(line)) and not set(both) & set(found):
+            found |= both
+            at += 1
+            continue
+        if (both := _of_all(f"{line} {after}")) and not set(both) & set(found):
+            found |= both
+            at += 2
+            continue
         named = _NAMED.fullmatch(line)
         if named is not None and meaning_of(named["name"]) in NUMBERS:
             name, value, step = named["name"].strip(" :"), named["value"], 1
@@ -131,6 +144,15 @@ def _numbers(lines: Sequence[str], at: int) -> tuple[dict[str, str], int]:
         found[name] = value
         at += step
     return found, at
+
+
+def _of_all(line: str) -> dict[str, str]:
+    """Return the two numbers of "Selected 209 of 1,117 applicants" with their names; none of any other line."""
+    both = _OF_ALL.fullmatch(line)
+    if both is None or meaning_of(both["name"]) != "selected":
+        return {}
+    who = both["who"] if both["who"] and meaning_of(both["who"]) == "applicants" else "Applicants"
+    return {both["name"]: both["selected"], who: both["all"]}
 
 
 def _is_value(text: str) -> bool:

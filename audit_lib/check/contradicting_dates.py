@@ -9,11 +9,10 @@ from typing import Final
 
 from audit_lib.check.dates import DATE, is_month, read_date
 from audit_lib.check.findings import SummaryFinding
-from audit_lib.check.stated_fields import OTHER_DAY, dates_after, sentences, short, words_of
+from audit_lib.check.stated_fields import OTHER_DAY, dates_after, reach, sentences, short, words_of
 from audit_lib.policies import Policy
 from audit_lib.policies.clocks import valid_until
 
-_REACH: Final = 120
 # Words before "audit" that make its date another audit's, or none of an audit that was.
 _OTHER_AUDIT: Final = re.compile(
     r"\b(?:previous|prior|earlier|preceding|former|first|initial|second|third|next|future|following|planned|scheduled|"
@@ -101,7 +100,7 @@ def _audited(text: str) -> set[date]:
         line = text[text.rfind("\n", 0, words.start()) + 1 : words.start()]
         if _OTHER_AUDIT.search(line) or _OTHER_AUDIT.search(f"{words[0].partition('audit')[0]}"):
             continue
-        end = words.end() + _REACH
+        end = reach(text, words.end())
         if (stop := re.search(words_of("F08"), text[words.end() : end], re.IGNORECASE)) is not None:
             end = words.end() + stop.start()
         found = DATE.search(text, words.end(), end)

@@ -15,7 +15,7 @@ _MONTH: Final = r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|
 DATE: Final = re.compile(
     r"(?<![\d/-])(?:(?P<iso>\d{4}-\s?\d{2}-\s?\d{2})"
     rf"|(?P<mdy>{_MONTH}) ?(?P<mdy_day>\d{{1,2}})(?:st|nd|rd|th)?,? ?(?P<mdy_year>\d{{4}})"
-    rf"|(?P<dmy_day>\d{{1,2}})(?:st|nd|rd|th)? ?(?P<dmy>{_MONTH}),? ?(?P<dmy_year>\d{{4}})"
+    rf"|(?P<dmy_day>\d{{1,2}})(?:st|nd|rd|th)?[ -]?(?P<dmy>{_MONTH}),?[ -]?(?P<dmy_year>\d{{4}})"
     r"|(?P<us_month>\d{1,2})/(?P<us_day>\d{1,2})/(?P<us_year>\d{4}|\d{2})"
     r"|(?P<ymd>\d{4}/\d{1,2}/\d{1,2})|(?P<dotted>\d{1,2}\.\d{1,2}\.\d{4})"
     rf"|(?P<my>{_MONTH}),? (?P<my_year>\d{{4}}))(?![\d/-])",
@@ -30,8 +30,8 @@ def read_date(found: re.Match[str]) -> date | None:
     --------
     >>> [read_date(m) for m in DATE.finditer("June 29, 2023, Feb 2024, 2025- 10-20, 13/13/2023")]
     [datetime.date(2023, 6, 29), datetime.date(2024, 2, 29), datetime.date(2025, 10, 20), None]
-    >>> [read_date(m) for m in DATE.finditer("2026/07/16, 16.07.2026")]
-    [datetime.date(2026, 7, 16), datetime.date(2026, 7, 16)]
+    >>> [read_date(m) for m in DATE.finditer("2026/07/16, 16.07.2026, 16-Jul-2026")]
+    [datetime.date(2026, 7, 16), datetime.date(2026, 7, 16), datetime.date(2026, 7, 16)]
     """
     try:
         if found["iso"]:

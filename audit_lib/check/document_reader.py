@@ -11,11 +11,13 @@ from audit_lib.canonical import strict_json
 from audit_lib.check.csv_tables import csv_grids
 from audit_lib.check.docx_tables import docx_document
 from audit_lib.check.grids import PublishedFile
+from audit_lib.check.headers import has_header
 from audit_lib.check.html_tables import html_document
 from audit_lib.check.office_package import is_office, open_package, part_of
 from audit_lib.check.pdf_tables import pdf_document
 from audit_lib.check.picture_files import NamedPicture, picture_document, with_pictures
 from audit_lib.check.picture_words import is_picture
+from audit_lib.check.text_tables import text_grids, text_paragraphs
 from audit_lib.check.xlsx_tables import xlsx_document
 from audit_lib.errors import CorruptFileError, InputError
 
@@ -53,7 +55,22 @@ def read_document(path: Path) -> PublishedFile:
         raise CorruptFileError(
             f"{path}: not a PDF despite its name; save the summary again as PDF, HTML or CSV"
         )
-    return PublishedFile(format="csv", text="", grids=tuple(csv_grids(text, path)))
+    return _plain_text(text, path)
+
+
+def _plain_text(text: str, path: Path) -> PublishedFile:
+    """Read CSV, or else text whose tables are lined up by spaces."""
+    lined_up = tuple(text_grids(text))
+    is_text = any(map(has_header, lined_up))
+    try:
+        grids = tuple(csv_grids(text, path))
+    except CorruptFileError:
+        if not is_text:
+            raise
+        grids = ()
+    if is_text and not any(map(has_header, grids)):
+        return PublishedFile(format="text", text=text_paragraphs(text), grids=lined_up)
+    return PublishedFile(format="csv", text="", grids=grids)
 
 
 def _own_report(content: bytes) -> dict[str, Any] | None:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from audit_lib.check.own_pdf import PdfWords
     from audit_lib.page_transcript import Visible
 
-Format = Literal["html", "csv", "pdf", "docx", "xlsx", "image", "json"]
+Format = Literal["html", "csv", "text", "pdf", "docx", "xlsx", "image", "json"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +85,7 @@ class PublishedFile:
 
     Parameters
     ----------
-    format : {"html", "csv", "pdf", "docx", "xlsx", "image", "json"}
+    format : {"html", "csv", "text", "pdf", "docx", "xlsx", "image", "json"}
         What it was read as; JSON is read of our own reports alone.
     text : str
         Every visible word outside and inside tables, a line a paragraph; empty for CSV.

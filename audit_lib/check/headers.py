@@ -43,7 +43,7 @@ _HEADERS: Final[tuple[tuple[Meaning, str], ...]] = (
              r"(?:rate|%|percent\w*)|\brates?\b|(?:%|percent(?:age)?) (?:selected|above|hired|passed|advanced)"),
     ("selected", r"\b(?:selected|selections|hired|hires|advanced|moved forward|passed|passing|promoted|offers?|chosen|"
                  r"picked|shortlisted|invited|interviewed|forwarded|progressed|accepted|successful|moved on|"
-                 r"above(?: the)? median|scored above|scoring above|above|favou?rable|recommended)\b"),
+                 r"above(?: the)? median|scored above|scoring above|above|favou?rable|recommended|sel)\b"),
     ("applicants", r"(?:#|\bno\.?|\bnumber|\bcount|\btotal) (?:of )?(?:applicants|candidates|individuals|"
                    r"people|employees)\b"),
     ("place", r"^(?:table|family|kind|section|stratum|position|positions|job|job title|title|role|employer|company|"
@@ -51,9 +51,9 @@ _HEADERS: Final[tuple[tuple[Meaning, str], ...]] = (
               r"classification|classification group|style|tool|model|department|business unit)$"),
     ("label", r"\b(?:category|categories|group|groups|sex|gender|race|ethnicity|ethnic|demographics?|class|"
               r"subgroup|protected)\b"),
-    ("applicants", r"\b(?:applicants?|applied|assessed|considered|candidates?|individuals|people|persons|participants|"
-                   r"employees|total|count|n|number|sample|sample size|population|assessments|evaluated|headcount|pool|"
-                   r"screened|scored|tested|reviewed|records)\b"),
+    ("applicants", r"\b(?:applicants?|appl|applied|assessed|considered|candidates?|individuals|people|persons|"
+                   r"participants|employees|total|count|n|number|sample|sample size|population|assessments|evaluated|"
+                   r"headcount|pool|screened|scored|tested|reviewed|records)\b"),
 )  # fmt: skip
 _HEADER_ROWS: Final = 3
 _MARKS: Final = re.compile(r"[\u00b9\u00b2\u00b3\u2070-\u2079\u2020\u2021]")  # of footnotes: "Applied\u00b9"

@@ -17,6 +17,7 @@ from audit_lib.check.hidden_elements import HiddenElement, hidden_by, hidden_nam
 from audit_lib.check.picture_files import saved_pictures, with_pictures
 from audit_lib.check.place_lines import PlaceLines
 from audit_lib.check.published_numbers import one_line
+from audit_lib.check.text_tables import text_grids, text_paragraphs
 from audit_lib.page_transcript import NAME, read_visible
 
 _SKIPPED: Final = frozenset({"script", "style", "svg", "template", "noscript", "select"})
@@ -88,6 +89,7 @@ class HtmlReader(HTMLParser):
             str, list[str]
         ] = {}  # open elements by tag, each with the tag that its role stands for
         self._verbatim = 0
+        self._preformatted: list[str] | None = None  # what stands in <pre> outside tables
         self._hidden: HiddenElement | None = None
         self._found_hidden: list[HiddenElement] = []
         self._style: list[str] | None = None
@@ -155,7 +157,10 @@ class HtmlReader(HTMLParser):
             self._space("\n")
         if tag == "img":
             self.pictures.append(attrs)
-        self._verbatim += tag == "pre"
+        if tag == "pre":
+            self._verbatim += 1
+            if not self._open and self._verbatim == 1:
+                self._preformatted = []
         if tag in _HEADINGS or tag == "table":
             self._stops.append(len(self.text))
         if tag in _HEADINGS:
@@ -220,6 +225,8 @@ class HtmlReader(HTMLParser):
             self._space("\n")
         if tag == "pre":
             self._verbatim = max(0, self._verbatim - 1)
+            if not self._verbatim:
+                self._close_preformatted()
         if tag in _HEADINGS and self._heading is not None:
             level = _HEADINGS.index(tag)
             self._trail[level] = " ".join("".join(self._heading).split())
@@ -252,8 +259,24 @@ class HtmlReader(HTMLParser):
         if self._heading is not None:
             self._heading.append(data)
 
+    def _close_preformatted(self) -> None:
+        """Read text whose lines and spaces are the page's: its paragraphs, and the tables that it lines up."""
+        lines, self._preformatted = self._preformatted, None
+        if lines is None:
+            return
+        text = "".join(lines)
+        trail = tuple(words for words in self._trail if words)
+        self._space(text_paragraphs(text) + "\n")
+        for grid in text_grids(text):
+            self._stops.append(len(self.text))
+            self.grids.append(replace(grid, trail=trail))
+            self._ends.append(len(self.text))
+
     def _space(self, data: str) -> None:
         """Add words, or the white space that a tag stands for, to all that is open."""
+        if self._preformatted is not None:
+            self._preformatted.append(data)
+            return
         self.text.append(data)
         if not self._open:
             return
@@ -277,6 +300,7 @@ class HtmlReader(HTMLParser):
         """Close what is still open; return all that was read."""
         self.close()
         self._leave_hidden()
+        self._close_preformatted()
         while self._open:
             self._close()
         grids = []

@@ -13,6 +13,7 @@ from audit_lib.check.pdf_lines import TextLine
 _CLOSE: Final = 0.9  # white space between two lines of a paragraph, in heights
 _SPACE: Final = 0.25  # of a letter's size
 _ALIKE: Final = 0.92  # of a line's size: what differs by more is another text
+_FACT_NAME: Final = 5  # words of a name before its colon: "Date of the audit:    6 May 2026"
 _HYPHENS: Final = ("-", "\N{HYPHEN}")
 
 
@@ -38,6 +39,8 @@ def _goes_on(lines: Sequence[TextLine], i: int) -> bool:
     line, after = lines[i], lines[i + 1]
     if line.distance(after) > _CLOSE or len(line.numbers) > 1 or len(after.numbers) > 1:
         return False
+    if _is_fact(after):
+        return False
     size, other = line.words[0].size, after.words[0].size
     if min(size, other) < _ALIKE * max(size, other):
         return False
@@ -46,6 +49,12 @@ def _goes_on(lines: Sequence[TextLine], i: int) -> bool:
     first = after.words[0]
     share = len(first.text.partition(" ")[0]) / max(len(first.text), 1)
     return room < share * (first.right - first.left) + _SPACE * size
+
+
+def _is_fact(line: TextLine) -> bool:
+    """Whether a line begins with a name and a colon that were drawn apart from what follows."""
+    names = zip(line.words[:_FACT_NAME], line.words[1:], strict=False)
+    return any(name.text.endswith(":") and name.start != value.start for name, value in names)
 
 
 def _block(lines: Sequence[TextLine], i: int) -> list[TextLine]:

@@ -275,7 +275,10 @@ def _header_start(lines: Sequence[TextLine], start: int) -> int:
         above, line = lines[first - 1], lines[first]
         is_over = all(category_named(text.text) for text in texts_of(above))  # "Men", "Women" over columns
         near = CLOSE if is_over else CLOSE / 2
-        if line.distance(above) > near or not _is_without_numbers(above) or above.text.endswith("."):
+        is_sentence = (
+            above.text.endswith(".") and line.distance(above) >= 0
+        )  # not "Sel." beside a deeper header
+        if line.distance(above) > near or not _is_without_numbers(above) or is_sentence:
             break
         first -= 1
     return first

@@ -15,6 +15,7 @@ _SAME_LINE: Final = 0.5  # of a line's height
 _BESIDE: Final = 0.2  # of a mark's size: white space between it and its word
 _BETWEEN: Final = ("/", "of")  # two numbers of one cell: "123 of 456"
 _PAGE_NUMBER: Final = re.compile(r"\W*(?:page )?([0-9]{1,4})(?: ?(?:of|/) ?[0-9]{1,4})?\W*", re.IGNORECASE)
+_RULE: Final = re.compile("[-=_\u2500\u2550]{5,}")  # a line drawn with characters
 _MARK: Final = re.compile("[\u00b9\u00b2\u00b3\u2020\u2021*]+")  # of footnotes
 _ANSWERS: Final = frozenset({"yes", "no", "\u2713", "\u2717"})  # of a column such as "Below 80%"
 
@@ -102,6 +103,8 @@ def _is_page_number(line: TextLine) -> bool:
 def _lines(words: Sequence[Mapping[str, Any]], page: int) -> list[TextLine]:
     lines: list[TextLine] = []
     for word in sorted(words, key=lambda w: (w["bottom"], w["x0"])):
+        if _RULE.fullmatch(word["text"]):
+            continue
         made = PlacedWord(word["text"], word["x0"], word["x1"], word["size"], word.get("start", word["x0"]))
         height = word["bottom"] - word["top"]
         if lines and abs(word["bottom"] - lines[-1].bottom) < _SAME_LINE * height:

@@ -1,27 +1,36 @@
-"""Tables next to each other on a PDF page: which words are left of the white space between them, and which right."""
+"""The order in which the words of a PDF page are read: columns, and tables next to each other, one after the other."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
 from typing import Any, Final
 
-from audit_lib.check.row_labels import categories_in
+from audit_lib.check.pdf_page_columns import SPACE, goes_over, is_table, lines_by_place, page_columns
 
 _HEADS: Final = frozenset({"ratio", "ratios", "rate", "rates", "impact"})
 _MARKS: Final = "*\u00b9\u00b2\u00b3\u2020\u2021"
-_SPACE: Final = 0.8  # of a word's size: less white space between two words is a space
-_SAME_LINE: Final = 0.5  # of a word's height
 _HEADER: Final = 4.0  # heights within which two headers next to each other say the same word
 _BELOW: Final = 12.0  # heights of a table's beginning
 _END: Final = 3.0  # heights of white space that end both tables
-_FEWEST: Final = 2  # categories that make words the labels of a table
 
 Word = Mapping[str, Any]
 
 
 def reading_order(words: Sequence[Word]) -> Iterator[list[Word]]:
-    """Yield the words of a page in groups to be read one after the other: where tables stand side by side, each."""
+    """Yield the words of a page in groups to read one after another: columns, and tables side by side."""
+    found = page_columns(words)
+    if found is None:
+        yield from _by_tables(words)
+        return
+    x, top, bottom = found
+    inside = [word for word in words if top <= _middle(word) <= bottom]
+    yield from _by_tables([word for word in words if _middle(word) < top])
+    yield from reading_order([word for word in inside if word["x0"] < x])
+    yield from reading_order([word for word in inside if word["x0"] >= x])
+    yield from reading_order([word for word in words if _middle(word) > bottom])
+
+
+def _by_tables(words: Sequence[Word]) -> Iterator[list[Word]]:
     rest = list(words)
     while rest:
         found = _neighbours(rest)
@@ -54,7 +63,7 @@ def _neighbours(words: Sequence[Word]) -> tuple[float, float, float] | None:
                 top, bottom = _reach(words, x, first)
                 inside = [word for word in words if top <= _middle(word) <= bottom]
                 sides = ([w for w in inside if (w["x0"] < x) is is_left] for is_left in (True, False))
-                if all(map(_is_table, sides)):
+                if all(map(is_table, sides)):
                     return x, top, bottom
     return None
 
@@ -63,7 +72,7 @@ def _gaps(words: Sequence[Word], left: float, right: float, height: float) -> li
     """Return the middles of white space beside all words between two places, the widest first."""
     found, end = [], left
     for word in sorted((w for w in words if w["x1"] > left and w["x0"] < right), key=lambda w: w["x0"]):
-        if word["x0"] - end >= _SPACE * height:
+        if word["x0"] - end >= SPACE * height:
             found.append((word["x0"] - end, (word["x0"] + end) / 2))
         end = max(end, word["x1"])
     return [middle for _, middle in sorted(found, reverse=True)]
@@ -71,17 +80,12 @@ def _gaps(words: Sequence[Word], left: float, right: float, height: float) -> li
 
 def _reach(words: Sequence[Word], x: float, head: Word) -> tuple[float, float]:
     """Return from where to where nothing goes over a place, up and down from a word."""
-    lines: list[list[Word]] = []
-    for word in sorted(words, key=lambda word: word["bottom"]):
-        if lines and word["bottom"] - lines[-1][0]["bottom"] < _SAME_LINE * (word["bottom"] - word["top"]):
-            lines[-1].append(word)
-        else:
-            lines.append([word])
+    lines = lines_by_place(words)
     at = next(i for i, line in enumerate(lines) if head in line)
     ends = []
     for step in (-1, 1):
         last = at
-        while 0 <= last + step < len(lines) and not _goes_over(lines[last + step], x):
+        while 0 <= last + step < len(lines) and not goes_over(lines[last + step], x):
             gap = max(lines[last + step][0]["top"], lines[last][0]["top"]) - min(
                 lines[last + step][0]["bottom"], lines[last][0]["bottom"]
             )
@@ -90,25 +94,6 @@ def _reach(words: Sequence[Word], x: float, head: Word) -> tuple[float, float]:
             last += step
         ends.append(last)
     return min(w["top"] for w in lines[ends[0]]), max(w["bottom"] for w in lines[ends[1]])
-
-
-def _goes_over(line: Sequence[Word], x: float) -> bool:
-    """Whether a line's words go over a place, or stand next to it as in a sentence."""
-    if any(word["x0"] < x < word["x1"] for word in line):
-        return True
-    ordered = sorted(line, key=lambda word: word["x0"])
-    return any(
-        before["x1"] <= x <= after["x0"] and after["x0"] - before["x1"] < _SPACE * before["size"]
-        for before, after in pairwise(ordered)
-    )
-
-
-def _is_table(words: Sequence[Word]) -> bool:
-    """Whether words name categories, and numbers stand beside them."""
-    texts = [word["text"] for word in words]
-    numbers = sum(text[:1].isdigit() for text in texts)
-    named = categories_in(" ".join(text for text in texts if not text[:1].isdigit()))
-    return len(named) >= _FEWEST and numbers >= _FEWEST * _FEWEST
 
 
 def _middle(word: Word) -> float:

@@ -111,6 +111,9 @@ def _cut_at_columns(text: PlacedWord, columns: Sequence[ColumnEdges]) -> Iterato
         yield text
         return
     if text.parts and all(word.start == text.start for word in text.parts):
+        if (ended := _ended_with(text.parts, columns)) is not None:
+            yield from ended
+            return
         # Drawn as one, it is of one cell, and goes over the next.
         yield PlacedWord(text.text, text.left, text.left + text.size, text.size, text.start)
         return
@@ -120,6 +123,32 @@ def _cut_at_columns(text: PlacedWord, columns: Sequence[ColumnEdges]) -> Iterato
     for parts in words.values():
         words_ = " ".join(word.text for word in parts)
         yield PlacedWord(words_, parts[0].left, parts[-1].right, text.size, parts[0].left)
+
+
+def _ended_with(parts: Sequence[PlacedWord], columns: Sequence[ColumnEdges]) -> list[PlacedWord] | None:
+    """Cut words that were drawn as one where columns end; None unless a word ends with each column they stand over.
+
+    A line of plain text is drawn as one, and its columns of numbers are lined up at the right.
+    """
+    left, right = parts[0].left, parts[-1].right
+    over = [column[1] for column in columns if min(right, column[1]) > max(left, column[0])]
+    if not all(any(abs(word.right - end) < _EDGE for word in parts) for end in over):
+        return None
+    if parts[-1].right > over[-1] + _EDGE:
+        return None
+    cut: list[list[PlacedWord]] = [[] for _ in over]
+    for word in parts:
+        cut[next(i for i, end in enumerate(over) if word.right < end + _EDGE)].append(word)
+    return [
+        PlacedWord(
+            " ".join(word.text for word in words),
+            words[0].left,
+            words[-1].right,
+            words[0].size,
+            words[0].left,
+        )
+        for words in cut
+    ]
 
 
 def _spread(text: PlacedWord) -> Iterator[PlacedWord]:

@@ -22,17 +22,20 @@ from audit_lib.policies.clocks import valid_until
 _UNKNOWN: Final = (
     r"unknown|undisclosed|unreported|unspecified|not (?:disclosed?|reported?|specified|provided?|"
     r"self-identified|stated?|identify)|declined? to|(?:did|do) not (?:disclose|"
-    r"report|identify|self-identify|provide|state|answer)|missing (?:demographic|data|sex|race)|prefer(?:red)? not"
+    r"report|identify|self-identify|provide|state|answer)|missing (?:demographic|data|sex|race)|prefer(?:red)? not|"
+    r"(?:not|nothing) to (?:self-identify|identify|disclose|report|say|state|answer|provide|specify)"
 )
 _NO_RATIO: Final = (
     r"(?:left (?:\w+ ){0,3}out|leav(?:es?|ing) (?:\w+ ){0,3}out|no (?:impact )?ratio|omit\w*|"
     r"not (?:calculated|computed|compared|included|given|printed|shown|reported)|without (?:an? )?(?:impact )?ratio)"
 )
-_FOR_SIZE: Final = r"(?:2 ?%|two percent|fewer than|less than|under|below|too few|too small|small)"
+_FOR_SIZE: Final = (
+    r"(?:2 ?%|two percent|fewer than|less than|under|below|too few|so few|few people|too small|small)"
+)
 # Words that speak of a field. F01 and F08 need a date after them.
 _SPACED: Final[Mapping[str, str]] = {
     "F01": r"dates? of (?:the |this |its |our )?(?:most recent |last |latest )?(?:bias )?audit|"
-    r"audit (?:completion )?date|audit (?:was |has been )?(?:last |most recently )?(?:conducted|"
+    r"audit (?:completion )?date|audit (?:[a-z]+ ){0,2}(?:was |has been )?(?:last |most recently )?(?:conducted|"
     r"completed|performed|carried out|finali[sz]ed|finished|concluded|dated|done|issued|made|signed)|"
     r"(?:most recent|latest|last) (?:\w+ )?audit|"
     r"last audited|audited (?:for bias )?on|when (?:was|did)[^?\n]{0,40}audit[^?\n]{0,20}\?|audit (?:done|finished) on|"
@@ -41,7 +44,8 @@ _SPACED: Final[Mapping[str, str]] = {
     "F02": r"source of (?:the |this )?data|data sources?|sources? of (?:the )?(?:historical|test)|historical data|"
     r"test data|data (?:used |set |sets )?(?:was|were|came|come|is|are) (?:provided|supplied|collected|obtained|drawn|"
     r"taken|extracted|sourced|from|historical)|(?:the )?data[^.\n]{0,30} com(?:es|ing)? from|"
-    r"(?:hiring|applicant|application|personnel|selection) records|records (?:of|from|held)|which data (?:was|were)",
+    r"(?:hiring|applicant|application|personnel|selection|recruit\w+) records|records (?:of|from|held)|"
+    r"applicant tracking|which data (?:was|were)",
     "F03": r"explanation of (?:the |this )?data|why these data|data used|data ?sets? (?:used|covers?|consists?|"
     r"includes?|comprises?|contains?)|(?:the |these |this )?data (?:covers?|consists?|includes?|comprises?|spans?|"
     r"represents?|was limited|were limited|analy[sz]ed)|(?:audit|review|observation|"
@@ -49,7 +53,8 @@ _SPACED: Final[Mapping[str, str]] = {
     "F08": r"distribution dates?|in use since|use began|(?:began|begin|started|start|first) (?:using|used|use|deployed|"
     r"deploying)|dates? of (?:first use|distribution|deployment|implementation)|(?:deployed|implemented|introduced|"
     r"launched|used) (?:on|in|since)|deployment date|since when[^?\n]{0,40}\b(?:use|used)\b|go(?:es|ing)?[- ]live|"
-    r"went live|first used|in use (?:since|from)|first use|use (?:of (?:the|this) tool )?(?:began|started|since)",
+    r"went live|first used|us(?:ed?|ing)(?: \w+){0,4} since|in use (?:since|from)|"
+    r"first use|use (?:of (?:the|this) tool )?(?:began|started|since)",
     "F09": r"exclu\w+[^.]{0,160}(?:because|justif|due to|2 ?%|two percent|fewer than|less than|small|too few)|"
     r"(?:because|justif|due to|2 ?%|two percent|fewer than|less than|small|too few)[^.]{0,160}exclu\w+|"
     rf"{_NO_RATIO}[^.]{{0,200}}{_FOR_SIZE}|{_FOR_SIZE}[^.]{{0,200}}{_NO_RATIO}",
@@ -60,17 +65,19 @@ _SPACED: Final[Mapping[str, str]] = {
 _WORDS: Final = {field: words.replace(" ", r"[^\S\n]*") for field, words in _SPACED.items()}
 # Whose data, from when to when: "The data was collected by the employer from 1 March through 31 August 2025."
 _OF_PEOPLE: Final = re.compile(
-    r"\b(?:data(?: ?sets?)?|records|applications|assessments|applicants|candidates|employees|individuals|people|"
-    r"persons)\b",
+    r"\b(?:data(?: ?sets?)?|records|applications|requisitions|assessments|applicants|candidates|employees|"
+    r"individuals|people|persons)\b",
     re.IGNORECASE,
 )
 _YEAR_ALONE: Final = re.compile(r"(?<![\d/.,-])(?:19|20)\d\d(?![\d/,%-])")
 _TO: Final = re.compile(r",?\s*(?:to|through|thru|until|till|and|[-\u2013\u2014])\s*", re.IGNORECASE)
 _OF_VALIDITY: Final = re.compile(r"\b(?:valid|expires?|posted|retained|kept)\b", re.IGNORECASE)
 _REACH: Final = 120
+_SENTENCE_REACH: Final = 240  # in one line of words, up to where its sentence ends
 # A sentence that ends says nothing of the next one's date; a short form ends none.
 _STOP: Final = re.compile(
-    r"(?<=[a-z0-9)]{2})(?:[.!](?=\s+[A-Z\u201c\"(]|\s*\n)|\?(?=[^\S\n]+[A-Z\u201c\"(]))"  # an answer follows
+    r"(?<=[a-z0-9)]{2})(?<!\bInc)(?<!\bLtd)(?<!\bCo)(?<!\bCorp)"
+    r"(?:[.!](?=\s+[A-Z\u201c\"(]|\s*\n)|\?(?=[^\S\n]+[A-Z\u201c\"(]))"  # an answer follows
 )
 # A day that something ends or begins on is not the day of the audit.
 OTHER_DAY: Final = re.compile(r"\b(?:until|expires?|valid|use (?:after|from)|before)\b", re.IGNORECASE)
@@ -90,7 +97,7 @@ _HOW_MADE: Final = re.compile(
     rf"{_TEST_DATA.pattern}[^\n]{{0,250}}{_MADE}|{_MADE}[^.]{{0,200}}{_TEST_DATA.pattern}", re.IGNORECASE
 )
 _NEVER_USED: Final = re.compile(
-    r"never (?:been )?used|not yet (?:been )?(?:used|in use|deployed)", re.IGNORECASE
+    r"(?<!\bhad )(?:never (?:been )?used|not yet (?:been )?(?:used|in use|deployed))", re.IGNORECASE
 )
 # As a title or a notice says it; that one number "is not a bias audit" says nothing about the page.
 _NO_AUDIT: Final = re.compile(
@@ -267,7 +274,8 @@ def dates_after(field: str, text: str) -> Iterator[re.Match[str]]:
     """Yield the first date after each mention of a dated field, unless the other one is mentioned before it."""
     other = re.compile(_WORDS["F08" if field == "F01" else "F01"], re.IGNORECASE)
     for words in re.finditer(_WORDS[field], text, re.IGNORECASE):
-        end = min([words.end() + _REACH, *(s.start() for s in _stops(other, text, words.end()))])
+        end = reach(text, words.end())
+        end = min([end, *(stop.start() for stop in _stops(other, text, words.end(), end))])
         found = DATE.search(text, words.end(), end)
         if found is None or (field == "F01" and OTHER_DAY.search(text, words.end(), found.start())):
             continue
@@ -296,8 +304,14 @@ def _dates_below(field: str, text: str) -> Iterator[re.Match[str]]:
             yield dates[(name, other).index(field)]
 
 
-def _stops(other: re.Pattern[str], text: str, start: int) -> list[re.Match[str]]:
-    found = (pattern.search(text, start, start + _REACH) for pattern in (other, _STOP))
+def reach(text: str, start: int) -> int:
+    """Return how far words at a place may have their date: a line of words further than over lines."""
+    line = text.find("\n", start, start + _SENTENCE_REACH)
+    return start + (_SENTENCE_REACH if line < 0 else max(_REACH, line - start))
+
+
+def _stops(other: re.Pattern[str], text: str, start: int, end: int) -> list[re.Match[str]]:
+    found = (pattern.search(text, start, end) for pattern in (other, _STOP))
     return [one for one in found if one is not None]
 
 

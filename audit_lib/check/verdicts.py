@@ -91,8 +91,8 @@ _LOOKED_AT: Final = (
 _MADE_UP: Final = tuple(
     re.compile(pattern, _I)
     for pattern in (
-        rf"\b{_SCORES}(?: (?:of|for|in|from|on) [^.;,]{{1,40}}?| (?:\w+ ){{0,1}}\w+)? (?:was|were|are|is|has been|"
-        r"have been|come|came|stem|being) "
+        rf"\b{_SCORES}(?: (?:of|for|in|from|on|used|behind|that|which) [^.;,]{{1,40}}?| (?:\w+ ){{0,1}}\w+)? "
+        r"(?:was|were|are|is|has been|have been|come|came|stem|being) "
         rf"(?!(?:not|never)\b)(?:(?!{_LOOKED_AT})[\w'-]+ ){{0,5}}?{_CHANCE}",
         rf"\b(?:simulated?|invented|made up|fabricated|randomi[sz]ed) (?:the |all )?"
         rf"(?:{_TOOL}'s |candidates' )?{_SCORES}",

@@ -1,0 +1,112 @@
+"""Categories that a page names in a sentence instead of a row: left out of the ratios for their size.
+
+The rule lets an auditor leave out a category with less than 2% of the data, with its number and rate (6 RCNY 5-301(d)).
+"The categories excluded are Asian: 46 applicants, selection rate 26%; ..." gives them, and the tables add up with them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+from audit_lib.check.headers import Meaning
+from audit_lib.check.published_numbers import WHOLE, PublishedCell, read_cell
+from audit_lib.check.published_tables import PublishedRow, PublishedTable
+from audit_lib.check.row_labels import read_label
+from audit_lib.check.stated_fields import sentences
+from audit_lib.policies import Policy
+
+_EXCLUDED: Final = re.compile(
+    r"exclu|left out|leav(?:es?|ing) out|omit|not (?:calculated|computed|included|shown|reported)|"
+    r"(?:less|fewer) than|\bunder 2|\bbelow 2",
+    re.IGNORECASE,
+)
+_PARTS: Final = re.compile(r";|(?<=\)),?(?: and)? ")
+_NUMBERED: Final = re.compile(
+    r"(?P<label>[^:(]{3,120}?)(?: \((?:not|non)[^)]*\))?\s*[:(\u2013\u2014=]\s*"
+    rf"(?:n ?= ?)?(?P<people>{WHOLE})\b(?![.,]\d)(?P<rest>.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+_RATE: Final = re.compile(r"\brate\b\D{0,8}(?P<rate>\d*\.?\d+ ?%?)", re.IGNORECASE)
+_BEGINNING: Final = re.compile(r".*(?:\bare|\bis|\bwere|\bwas|:|\u2013|\u2014)\s+", re.DOTALL)
+
+
+def with_stated_exclusions(
+    tables: Sequence[PublishedTable], text: str, policy: Policy
+) -> list[PublishedTable]:
+    """Give tables the rows of categories that sentences of the page leave out of them with their number.
+
+    A category is given to the one table of its family, or to none where there are several, or where another table
+    shows more people of it than the words say.
+
+    Parameters
+    ----------
+    tables : sequence of PublishedTable
+        Tables of the page.
+    text : str
+        The page's words.
+    policy : Policy
+        Whose categories they are.
+    """
+    families: dict[str, list[int]] = {}
+    for i, table in enumerate(tables):
+        if table.family is not None:
+            families.setdefault(table.family, []).append(i)
+    found = list(tables)
+    stated = sorted(stated_rows(text, policy), key=lambda row: -len(row.label.levels))
+    for row in stated:
+        attributes = set(row.label.levels)
+        family = next((f.name for f in policy.families if set(f.attributes) == attributes), None)
+        places = families.get(family or "", [])
+        if len(places) != 1:
+            continue
+        table = found[places[0]]
+        if row.label.key in {other.label.key for other in table.rows} or _is_less_than_shown(row, found):
+            continue
+        found[places[0]] = replace(table, rows=(*table.rows, row))
+    return found
+
+
+def _is_less_than_shown(row: PublishedRow, tables: Sequence[PublishedTable]) -> bool:
+    """Whether rows of another table are parts of a category and hold more people than words say of it."""
+    levels = row.label.levels.items()
+    for table in tables:
+        parts = [
+            part.cell("applicants").count or 0
+            for part in table.of("category")
+            if levels < part.label.levels.items()
+        ]
+        if sum(parts) > (row.cell("applicants").count or 0):
+            return True
+    return False
+
+
+def stated_rows(text: str, policy: Policy) -> Iterator[PublishedRow]:
+    """Yield the categories, with their people and rates, that sentences leave out.
+
+    Examples
+    --------
+    >>> from audit_lib.policies import load_policy
+    >>> said = "Left out as under 2%: Asian: 46 applicants, selection rate 26%; Women, White (n = 7)."
+    >>> [(r.label.key, r.cell("applicants").text) for r in stated_rows(said, load_policy("nyc_ll144"))]
+    [('Asian', '46'), ('Female, White', '7')]
+    """
+    for sentence in sentences(text):
+        if not _EXCLUDED.search(sentence):
+            continue
+        for part in _PARTS.split(sentence):
+            found = _NUMBERED.search(part)
+            if found is None:
+                continue
+            label = read_label([_BEGINNING.sub("", found["label"].strip())], policy)
+            if not label.levels or label.role != "category":
+                continue
+            cells: dict[Meaning, PublishedCell] = {
+                "applicants": read_cell(found["people"]),
+                "ratio": read_cell("N/A"),
+            }
+            if (rate := _RATE.search(found["rest"])) is not None:
+                cells["rate"] = read_cell(rate["rate"].rstrip(". "))
+            yield PublishedRow(label=label, cells=cells)

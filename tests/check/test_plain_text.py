@@ -1,0 +1,179 @@
+"""Summaries without tables of a file format: text lined up by spaces, columns of a page, cards, sentences."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from audit_lib.check import check_report
+from audit_lib.check.pdf_page_columns import page_columns
+from audit_lib.check.text_tables import text_grids
+from tests.check.cases import WORDS, Table, counts, html, kinds, save, summary
+
+FACTS = """Audit date:         2023-06-29
+Distribution date:  2023-01-05
+
+Data. The employer's applicant tracking system: all requisitions for cashiers that
+were opened from 2022-01-01 to 2022-12-31.
+0 applicants chose not to say their sex or race.
+"""
+HEADS = ("Category", "Appl.", "Sel.", "Sel. Rate", "Imp. Ratio")
+
+
+def lined_up(tables: dict[str, Table], bar: str = " ") -> str:
+    """Write tables as a typewriter would, with headers that stand one space apart."""
+    parts = [FACTS]
+    for caption, rows in tables.items():
+        wide = max(len(row[0]) for row in [HEADS, *rows])
+        lines = [
+            [
+                HEADS[0].ljust(wide),
+                HEADS[1].rjust(6),
+                HEADS[2].rjust(6),
+                HEADS[3].rjust(9),
+                HEADS[4].rjust(10),
+            ]
+        ]
+        lines += [
+            [row[0].ljust(wide), row[1].rjust(6), row[2].rjust(6), row[3].rjust(9), row[4].rjust(10)]
+            for row in rows
+        ]
+        rule = "-" * (wide + 40)
+        head, *body = [bar.join(line) for line in lines]
+        parts += ["", caption.upper(), rule, head, rule, *body, rule]
+    return "\n".join(parts)
+
+
+@pytest.mark.parametrize("bar", [" ", " | "])
+@pytest.mark.parametrize(
+    ("name", "before", "after"),
+    [("page.html", "<html><body><pre>", "</pre></body></html>"), ("page.txt", "", "")],
+)
+def test_text_lined_up_by_spaces_is_read(
+    name: str, before: str, after: str, bar: str, tmp_path: Path
+) -> None:
+    text = lined_up(summary(), bar)
+    report = check_report(save(tmp_path, before + text + after, name))
+    assert kinds(report, notes=False) == []
+    assert len(report.tables) == 3 and sum(len(one.conventions) > 0 for one in report.rebuilt) == 46
+    wrong = text.replace(summary()["Race/ethnicity categories"][2][4], "0.111", 1)
+    faulty = check_report(save(tmp_path, before + wrong + after, name))
+    assert "ratio_not_rebuilt" in kinds(faulty)
+
+
+def test_csv_stays_csv(tmp_path: Path) -> None:
+    rows = [
+        ["Category", "Applicants", "Selected", "Selection rate", "Impact ratio"],
+        *summary()["Sex categories"],
+    ]
+    text = "\n".join(";".join(row) for row in rows)
+    assert check_report(save(tmp_path, text, "sex.csv")).format == "csv"
+    assert list(text_grids(text)) == []
+
+
+def placed(lines: list[tuple[float, float, str]]) -> list[dict[str, object]]:
+    """Put words six points a letter to places (left, top, words)."""
+    words = []
+    for left, top, text in lines:
+        for found in re.finditer(r"\S+", text):
+            word, at = found[0], left + 6 * found.start()
+            words.append(
+                {"text": word, "x0": at, "x1": at + 6 * len(word), "top": top, "bottom": top + 10, "size": 10}
+            )
+    return words
+
+
+PROSE = [
+    "The audit was made for the",
+    "employer by people who had no",
+    "part in the tool and saw all",
+    "of its answers of last year",
+]
+TABLE = [
+    "Female  1,020  35.1%  1.000",
+    "Male    1,300  33.0%  0.940",
+    "Asian     200  30.0%  0.855",
+    "White     900  35.1%  1.000",
+]
+
+
+def test_prose_beside_a_table_or_prose_is_a_column_and_labels_beside_numbers_are_none() -> None:
+    left = [(40.0, 20.0 * i, line) for i, line in enumerate(PROSE)]
+    beside = [(260.0, 20.0 * i + 3, line) for i, line in enumerate(TABLE)]
+    found = page_columns(placed([*left, *beside]))
+    assert found is not None and 210 < found[0] < 260
+    assert page_columns(placed([*left, *((260.0, top, line) for _, top, line in left)])) is not None
+    assert page_columns(placed(beside)) is None
+    labels = [(40.0, 20.0 * i, line.split()[0]) for i, line in enumerate(TABLE)]
+    numbers = [(260.0, 20.0 * i, " ".join(line.split()[1:])) for i, line in enumerate(TABLE)]
+    assert page_columns(placed([*labels, *numbers])) is None
+
+
+def test_a_page_in_two_columns(tmp_path: Path) -> None:
+    weasyprint = pytest.importorskip("weasyprint", reason="makes the PDF")
+    pytest.importorskip("pdfplumber", reason="reads the PDF")
+    fill = f"<p>{'The employer used the tool to rank applications for positions in its stores. ' * 4}</p>"
+    source = html(summary(), WORDS + fill).replace(
+        "<body>",
+        "<body><style>@page { size: A4 landscape } body { columns: 2; column-gap: 2em; font-size: 8pt } "
+        "td { padding: 1px 5px }</style>",
+    )
+    weasyprint.HTML(string=source).write_pdf(tmp_path / "two.pdf", pdf_tags=False)
+    report = check_report(tmp_path / "two.pdf")
+    assert [(f.id, f.row, f.message) for f in report.findings if f.severity == "error"] == []
+    assert len(report.tables) == 3 and "field_not_found" not in kinds(report)
+
+
+def test_cards_that_give_selected_of_all(tmp_path: Path) -> None:
+    cards = "".join(
+        f"<h2>{caption}</h2>"
+        + "".join(
+            f"<h3>{row[0]}</h3><dl><dt>Selected</dt><dd>{row[2]} of {row[1]} applicants</dd><dt>Selection rate</dt>"
+            f"<dd>{row[3]}</dd><dt>Impact ratio</dt><dd>{row[4]}</dd></dl>"
+            for row in rows
+        )
+        for caption, rows in summary().items()
+    )
+    report = check_report(save(tmp_path, f"<!DOCTYPE html><html><body>{WORDS}{cards}</body></html>"))
+    assert kinds(report, notes=False) == [] and len(report.tables) == 3
+
+
+def test_categories_that_a_sentence_leaves_out_with_their_numbers_belong_to_the_sums(tmp_path: Path) -> None:
+    cells = counts() | {("Male", "Asian"): (4, 2), ("Female", "Asian"): (3, 1)}
+    tables = summary(cells)
+    kept = {caption: [row for row in rows if "Asian" not in row[0]] for caption, rows in tables.items()}
+    said = "; ".join(
+        f"{row[0]}: {row[1]} applicants, selection rate {row[3]}"
+        for rows in tables.values()
+        for row in rows
+        if "Asian" in row[0]
+    )
+    words = f"{WORDS}<p>Categories with less than 2% of the data were excluded from the impact ratios: {said}.</p>"
+    assert kinds(check_report(save(tmp_path, html(kept, words))), notes=False) == []
+    wrong = words.replace("Asian: 7 applicants", "Asian: 70 applicants")
+    assert "tables_do_not_add_up" in kinds(check_report(save(tmp_path, html(kept, wrong))))
+
+
+@pytest.mark.parametrize(
+    ("words", "field"),
+    [
+        ("The most recent bias audit of the Interlude Interview Score was made by the Parallax Assurance Group, a firm "
+         "that is independent of both, and is dated July 13, 2022.", "F01"),
+        ("Bias audit date: 13-Jul-2022.", "F01"),
+        ("Audited by Parallax, Inc. Audit date: July 13th, 2022.", "F01"),
+        ("286 applicants chose not to self-identify and are not in the tables.", "F04"),
+        ("We have used it in our stores since March 2, 2022.", "F08"),
+    ],
+)  # fmt: skip
+def test_wordings_of_fields(words: str, field: str, tmp_path: Path) -> None:
+    report = check_report(save(tmp_path, html(summary(), f"<p>{words}</p>")))
+    missing = {f.column for f in report.findings if f.id == "field_not_found"}
+    assert field not in missing and missing
+
+
+def test_a_tool_that_had_not_been_used_before_its_audit_still_needs_its_date(tmp_path: Path) -> None:
+    words = WORDS.replace("Distribution date: January 5, 2023.", "The employer had not yet used the tool.")
+    report = check_report(save(tmp_path, html(summary(), words)))
+    assert "F08" in {f.column for f in report.findings if f.id == "field_not_found"}
