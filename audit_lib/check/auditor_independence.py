@@ -103,6 +103,11 @@ _NAMED_INSIDER: Final = (
         rf"(?:(?i:\baudit of )|{_LABEL.format(r'(?i:(?:name of )?(?:the )?(?:tool|aedt))')})"
         rf"(?:[A-Z][\w&'-]*\s+){{1,5}}(?:\(|by ){_NAME}"
     ),
+    # "Acme Stores uses Sorter by Acme", "reviews Sorter (Acme Inc.) every year"
+    re.compile(
+        rf"(?i:\b(?:uses?|using|used|reviews?|deploys?|rel(?:y|ies) on)) (?:[A-Z][\w&'-]*\s+){{1,5}}"
+        rf"(?:\(|by |from |of ){_NAME}"
+    ),
 )  # fmt: skip
 _FORMS: Final = frozenset(
     {"inc", "llc", "ltd", "corp", "corporation", "gmbh", "co", "company", "plc", "lp", "llp", "limited", "incorporated",

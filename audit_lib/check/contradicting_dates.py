@@ -19,6 +19,13 @@ _OTHER_AUDIT: Final = re.compile(
     r"last year's|financial|security)\s+(?:\w+\s+){0,2}$",
     re.IGNORECASE,
 )
+# "Previous audit - January 9, 2024" heads what is said of it.
+_EARLIER: Final = re.compile(
+    r"\b(?:previous|prior|earlier|preceding|former)\s+(?:\w+\s+){0,2}audit\b[^.\n\w]{0,5}(?:of |on |dated )?",
+    re.IGNORECASE,
+)
+# Not "Halvorsen Audit Partners", nor "by Halvorsen, an independent auditor, on May 2".
+_ANOTHER: Final = re.compile(r"audit(?!or,)|AUDIT|Audit(?! [A-Z])")
 _BEGINNING: Final = re.compile(r"\b(?:between|from|started|began|beginning)\s*$", re.IGNORECASE)
 _FIRST: Final = re.compile(
     r"\b(?:first|initial)\b(?: ever)?(?: (?:independent|annual))*(?: bias)? audit\b", re.IGNORECASE
@@ -107,13 +114,13 @@ def _audited(text: str) -> set[date]:
         if found is None or (day := read_date(found)) is None:
             continue
         between = text[words.end() : found.start()]
-        if (
-            OTHER_DAY.search(between)
-            or _BEGINNING.search(between)
-            or re.search(r"audit", between, re.IGNORECASE)
-        ):
+        if OTHER_DAY.search(between) or _BEGINNING.search(between) or _ANOTHER.search(between):
             continue
         (months if is_month(found) else exact).add(day)
+    earlier = {
+        read_date(found) for words in _EARLIER.finditer(text) if (found := DATE.match(text, words.end()))
+    }
+    exact = exact - earlier or exact
     given = {(day.year, day.month) for day in exact}
     return exact | {day for day in months if (day.year, day.month) not in given}
 

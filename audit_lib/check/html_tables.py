@@ -6,14 +6,16 @@ of a tagged PDF and of a DOCX is written into the same reader, as the elements t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Final
 
 from audit_lib.check.grids import Format, Grid, HiddenPart, PublishedFile, even
+from audit_lib.check.headers import has_header
 from audit_lib.check.hidden_elements import HiddenElement, hidden_by, hidden_names, unfolded_names
+from audit_lib.check.html_rows import drawn_tables
 from audit_lib.check.picture_files import saved_pictures, with_pictures
 from audit_lib.check.place_lines import PlaceLines
 from audit_lib.check.published_numbers import one_line
@@ -71,11 +73,18 @@ class HtmlReader(HTMLParser):
     ----------
     unfolded : frozenset of str
         Ids of what a click shows, which is read though it may be hidden at first.
+    drawn : mapping of int to tuple of str
+        Start tags, by their place among all, that are parts of a table without table elements (`drawn_tables`).
     """
 
-    def __init__(self, unfolded: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self, unfolded: frozenset[str] = frozenset(), drawn: Mapping[int, tuple[str, ...]] | None = None
+    ) -> None:
         super().__init__(convert_charrefs=True)
         self._unfolded = unfolded
+        self._drawn = drawn or {}
+        self._started = 0  # start tags that were read
+        self._between = 0  # tags since the last words: 2 where one element ended and the next began
         self.text: list[str] = []
         self.grids: list[Grid] = []
         self._ends: list[int] = []  # where in the text each grid ends, and the next heading or table begins
@@ -101,6 +110,9 @@ class HtmlReader(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Open an element, as the one that its role stands for."""
         given = dict(attrs)
+        drawn = self._drawn.get(self._started, ())
+        self._started += 1
+        self._between = 2 if self._between == 1 else self._between
         if self._hidden is not None and self._hidden.is_left_by(tag):
             self._leave_hidden()
         if self._hidden is not None and not self._hidden.is_shown:
@@ -110,6 +122,10 @@ class HtmlReader(HTMLParser):
         if tag not in _VOID and self._hide(tag, given):
             return
         meant = _ROLES.get((given.get("role") or "").strip().lower(), tag)
+        if drawn:
+            *before, meant = drawn
+            for each in before:
+                self._open_element(each, {})
         if tag not in _VOID:
             self._roles.setdefault(tag, []).append(meant)
         if meant != tag:
@@ -199,9 +215,12 @@ class HtmlReader(HTMLParser):
         # HTML knows no empty elements but the void ones: <td/> opens a cell, <svg/> is the exception.
         if tag not in _SKIPPED:
             self.handle_starttag(tag, attrs)
+        else:
+            self._started += 1
 
     def handle_endtag(self, tag: str) -> None:
         """Close an element, and what its role stands for."""
+        self._between = self._between or 1
         if self._hidden is not None:
             hidden, is_own = self._hidden, tag == self._hidden.tag
             if hidden.closes(tag):
@@ -253,6 +272,9 @@ class HtmlReader(HTMLParser):
             self._hidden.words.append(data)
             if not self._hidden.is_shown:
                 return
+        if self._between == 2 and self.text and _is_glued(self.text[-1], data):
+            self._space(" ")
+        self._between = 0
         if not self._verbatim:  # lines of the file are no lines of the page
             data = data.replace("\n", " ").replace("\r", " ")
         self._space(data)
@@ -320,6 +342,13 @@ class HtmlReader(HTMLParser):
         return PublishedFile(format=format_, text=_lines(self.text), grids=tuple(grids), hidden=kept)
 
 
+def _is_glued(before: str, after: str) -> bool:
+    """Whether words touch that a style sheet sets apart: "Audit date" and "March 5", but not "S" and "ex"."""
+    if not (before[-1:].isalnum() and after[:1].isalnum()):
+        return False
+    return (after[0].isupper() and len(before) > 1) or (before[-1].isalpha() and after[0].isdigit())
+
+
 def _lines(parts: Sequence[str]) -> str:
     lines = (one_line(line) for line in "".join(parts).split("\n"))
     return "\n".join(line for line in lines if line)
@@ -339,6 +368,10 @@ def html_document(text: str, folder: Path | None = None) -> PublishedFile:
     reader = HtmlReader(unfolded_names(text))
     reader.feed(text)
     document = reader.document("html")
+    if not any(map(has_header, document.grids)) and (drawn := drawn_tables(text)):
+        reader = HtmlReader(unfolded_names(text), drawn)
+        reader.feed(text)
+        document = reader.document("html")
     if NAME in text:
         document = replace(document, own=read_visible(text))
     return document if folder is None else with_pictures(document, saved_pictures(reader.pictures, folder))

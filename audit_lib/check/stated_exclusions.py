@@ -23,6 +23,7 @@ _EXCLUDED: Final = re.compile(
     r"(?:less|fewer) than|\bunder 2|\bbelow 2",
     re.IGNORECASE,
 )
+_MOST_LINES: Final = 5
 _PARTS: Final = re.compile(r";|(?<=\)),?(?: and)? ")
 _NUMBERED: Final = re.compile(
     r"(?P<label>[^:(]{3,120}?)(?: \((?:not|non)[^)]*\))?\s*[:(\u2013\u2014=]\s*"
@@ -83,6 +84,20 @@ def _is_less_than_shown(row: PublishedRow, tables: Sequence[PublishedTable]) -> 
     return False
 
 
+def _excluding(text: str) -> Iterator[str]:
+    """Yield the sentences that leave something out; one that has no end goes on over lines."""
+    lines = text.split("\n")
+    for i, line in enumerate(lines):
+        if not _EXCLUDED.search(line):
+            continue
+        end = i + 1
+        while end < min(len(lines), i + _MOST_LINES) and not lines[end - 1].rstrip().endswith(
+            (".", "!", "?")
+        ):
+            end += 1
+        yield from filter(_EXCLUDED.search, sentences(" ".join(lines[i:end])))
+
+
 def stated_rows(text: str, policy: Policy) -> Iterator[PublishedRow]:
     """Yield the categories, with their people and rates, that sentences leave out.
 
@@ -93,9 +108,7 @@ def stated_rows(text: str, policy: Policy) -> Iterator[PublishedRow]:
     >>> [(r.label.key, r.cell("applicants").text) for r in stated_rows(said, load_policy("nyc_ll144"))]
     [('Asian', '46'), ('Female, White', '7')]
     """
-    for sentence in sentences(text):
-        if not _EXCLUDED.search(sentence):
-            continue
+    for sentence in _excluding(text):
         for part in _PARTS.split(sentence):
             found = _NUMBERED.search(part)
             if found is None:

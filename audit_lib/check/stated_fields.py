@@ -5,6 +5,7 @@ Words are searched for, so a field is "not found", never "absent": a person has 
 
 from __future__ import annotations
 
+import calendar
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ _UNKNOWN: Final = (
     r"unknown|undisclosed|unreported|unspecified|not (?:disclosed?|reported?|specified|provided?|"
     r"self-identified|stated?|identify)|declined? to|(?:did|do) not (?:disclose|"
     r"report|identify|self-identify|provide|state|answer)|missing (?:demographic|data|sex|race)|prefer(?:red)? not|"
+    r"\b(?:is|are|was|were) not known|"
     r"(?:not|nothing) to (?:self-identify|identify|disclose|report|say|state|answer|provide|specify)"
 )
 _NO_RATIO: Final = (
@@ -40,19 +42,22 @@ _SPACED: Final[Mapping[str, str]] = {
     r"(?:most recent|latest|last) (?:\w+ )?audit|"
     r"last audited|audited (?:for bias )?on|when (?:was|did)[^?\n]{0,40}audit[^?\n]{0,20}\?|audit (?:done|finished) on|"
     r"audit of [^.\n]{1,60} (?:was|is) (?:last )?(?:concluded|completed|conducted|performed|finished|carried out|dated|"
-    r"done)(?: on)?",
+    r"done)(?: on)?|"
+    r"audit\b[^.\n]{0,120}[;,] (?:it |and |which )?(?:was|is) (?:issued|completed|concluded|finished|signed|dated)",
     "F02": r"source of (?:the |this )?data|data sources?|sources? of (?:the )?(?:historical|test)|historical data|"
     r"test data|data (?:used |set |sets )?(?:was|were|came|come|is|are) (?:provided|supplied|collected|obtained|drawn|"
     r"taken|extracted|sourced|from|historical)|(?:the )?data[^.\n]{0,30} com(?:es|ing)? from|"
     r"(?:hiring|applicant|application|personnel|selection|recruit\w+) records|records (?:of|from|held)|"
-    r"applicant tracking|which data (?:was|were)",
+    r"applicant tracking|data\W{1,3}(?:historical|pooled|from)\b|which data (?:was|were)",
     "F03": r"explanation of (?:the |this )?data|why these data|data used|data ?sets? (?:used|covers?|consists?|"
     r"includes?|comprises?|contains?)|(?:the |these |this )?data (?:covers?|consists?|includes?|comprises?|spans?|"
     r"represents?|was limited|were limited|analy[sz]ed)|(?:audit|review|observation|"
     r"data|analysis) (?:period|window)|window audited",
     "F08": r"distribution dates?|in use since|use began|(?:began|begin|started|start|first) (?:using|used|use|deployed|"
     r"deploying)|dates? of (?:first use|distribution|deployment|implementation)|(?:deployed|implemented|introduced|"
-    r"launched|used) (?:on|in|since)|deployment date|since when[^?\n]{0,40}\b(?:use|used)\b|go(?:es|ing)?[- ]live|"
+    r"launched) (?:on|in|since)|"
+    r"used (?:since|(?:on|in) (?:\w{3,9}\.? )?\d)|deployment date|since when[^?\n]{0,40}\b(?:use|used)\b|"
+    r"go(?:es|ing)?[- ]live|"
     r"went live|first used|us(?:ed?|ing)(?: \w+){0,4} since|in use (?:since|from)|"
     r"first use|use (?:of (?:the|this) tool )?(?:began|started|since)",
     "F09": r"exclu\w+[^.]{0,160}(?:because|justif|due to|2 ?%|two percent|fewer than|less than|small|too few)|"
@@ -122,9 +127,11 @@ _YEAR: Final = re.compile(
     re.IGNORECASE,
 )
 # A sentence may begin with a number, unless what ends before it is a short form.
+_SHORT: Final = "".join(rf"(?<!\b{month[:3]}\.)" for month in calendar.month_name if len(month) > 3)
 _SENTENCE: Final = re.compile(
     r"\n|(?<=[.!?]) +(?=[A-Z\u201c\"(])|"
-    r"(?<=[.!?])(?<!\b[Nn]o\.)(?<!\b[Nn]os\.)(?<!\bapprox\.)(?<!\bca\.)(?<!\b[Ss]ec\.)(?<!\b[Aa]rt\.) +(?=[0-9])"
+    r"(?<=[.!?])(?<!\b[Nn]o\.)(?<!\b[Nn]os\.)(?<!\bapprox\.)(?<!\bca\.)(?<!\b[Ss]ec\.)(?<!\b[Aa]rt\.)"
+    rf"{_SHORT} +(?=[0-9])"
 )
 
 

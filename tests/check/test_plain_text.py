@@ -10,7 +10,7 @@ import pytest
 from audit_lib.check import check_report
 from audit_lib.check.pdf_page_columns import page_columns
 from audit_lib.check.text_tables import text_grids
-from tests.check.cases import WORDS, Table, counts, html, kinds, save, summary
+from tests.check.cases import HEADER, WORDS, Table, counts, html, kinds, save, summary
 
 FACTS = """Audit date:         2023-06-29
 Distribution date:  2023-01-05
@@ -126,6 +126,49 @@ def test_a_page_in_two_columns(tmp_path: Path) -> None:
     assert len(report.tables) == 3 and "field_not_found" not in kinds(report)
 
 
+def drawn(tables: dict[str, Table], cell: str, row: str, table: str) -> str:
+    """Write tables without table elements."""
+    parts = []
+    for caption, rows in tables.items():
+        lines = [[*HEADER], *rows]
+        made = "".join(row.format("".join(cell.format(text) for text in line)) for line in lines)
+        parts.append(f"<h3>{caption}</h3>{table.format(made)}")
+    return f"<!DOCTYPE html><html><body>{WORDS}<svg/><br/>{''.join(parts)}</body></html>"
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        ("<span>{}</span>", "<div class=row>{}</div>", "<div class=table>{}</div>"),
+        ("<div><p>{}</p></div>", "<li>{}</li>", "<ul>{}</ul>"),
+        ("<div>{}</div>", "{}", "<div class=grid>{}</div>"),
+    ],
+)
+def test_rows_of_elements_that_a_style_sheet_sets_in_columns(
+    shape: tuple[str, str, str], tmp_path: Path
+) -> None:
+    tables = summary()
+    report = check_report(save(tmp_path, drawn(tables, *shape)))
+    assert kinds(report, notes=False) == [] and len(report.tables) == 3
+    tables["Sex categories"][0][3] = "99.9%"
+    assert "rate_not_rebuilt" in kinds(check_report(save(tmp_path, drawn(tables, *shape))))
+
+
+def test_hidden_rows_of_a_drawn_table_are_told(tmp_path: Path) -> None:
+    source = drawn(summary(), "<span>{}</span>", "<div class=row>{}</div>", "<div>{}</div>")
+    at = source.index("<div class=row>", source.index("Race/ethnicity categories") + 400)
+    hidden = source[:at] + source[at:].replace("<div class=row>", "<div class=row style='display:none'>", 1)
+    assert "hidden_content" in kinds(check_report(save(tmp_path, hidden)))
+
+
+def test_words_that_a_style_sheet_sets_apart(tmp_path: Path) -> None:
+    words = WORDS.replace(
+        "Date of the bias audit: June 29, 2023.", "<span>Audit date</span><b>June 29, 2023</b>"
+    )
+    report = check_report(save(tmp_path, html(summary(), words)))
+    assert kinds(report, notes=False) == []
+
+
 def test_cards_that_give_selected_of_all(tmp_path: Path) -> None:
     cards = "".join(
         f"<h2>{caption}</h2>"
@@ -164,6 +207,10 @@ def test_categories_that_a_sentence_leaves_out_with_their_numbers_belong_to_the_
         ("Bias audit date: 13-Jul-2022.", "F01"),
         ("Audited by Parallax, Inc. Audit date: July 13th, 2022.", "F01"),
         ("286 applicants chose not to self-identify and are not in the tables.", "F04"),
+        ("Blue Lake carried out the bias audit that the law asks for; it was issued on Jul. 13, 2022.", "F01"),
+        ("609 persons, for whom sex or race is not known, are left out.", "F04"),
+        ("The audit has applications from Apr. 1, 2021 to Apr. 30, 2022.", "F03"),
+        ("Data: historical, from our own stores.", "F02"),
         ("We have used it in our stores since March 2, 2022.", "F08"),
     ],
 )  # fmt: skip
@@ -177,3 +224,19 @@ def test_a_tool_that_had_not_been_used_before_its_audit_still_needs_its_date(tmp
     words = WORDS.replace("Distribution date: January 5, 2023.", "The employer had not yet used the tool.")
     report = check_report(save(tmp_path, html(summary(), words)))
     assert "F08" in {f.column for f in report.findings if f.id == "field_not_found"}
+
+
+def test_the_date_of_an_earlier_audit_is_no_other_date_of_this_one(tmp_path: Path) -> None:
+    words = f"{WORDS}<h2>Previous audit \u2013 January 9, 2022</h2><p>Audit date: January 9, 2022.</p>"
+    assert "audit_dates_differ" not in kinds(check_report(save(tmp_path, html(summary(), words))))
+    two = f"{WORDS}<p>Audit conducted by Halvorsen Audit Partners on May 9, 2023.</p>"
+    assert "audit_dates_differ" in kinds(check_report(save(tmp_path, html(summary(), two))))
+
+
+def test_the_maker_of_a_tool_that_is_named_beside_it_is_no_independent_auditor(tmp_path: Path) -> None:
+    words = (
+        f"{WORDS}<p>Vantage Rail uses Sorter by Kinspan. Kinspan carried out the independent bias audit.</p>"
+    )
+    assert "auditor_not_independent" in kinds(check_report(save(tmp_path, html(summary(), words))))
+    other = words.replace("Kinspan carried", "Blue Lake carried")
+    assert "auditor_not_independent" not in kinds(check_report(save(tmp_path, html(summary(), other))))
