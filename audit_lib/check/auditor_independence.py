@@ -101,7 +101,7 @@ _NAMED_INSIDER: Final = (
     # "Tool: Sorter (Acme Inc.)", "the bias audit of Sorter (Acme Inc.)", "AEDT: Sorter by Acme Inc."
     re.compile(
         rf"(?:(?i:\baudit of )|{_LABEL.format(r'(?i:(?:name of )?(?:the )?(?:tool|aedt))')})"
-        rf"(?:[A-Z][\w&'-]*\s+){{1,5}}(?:\(|by ){_NAME}"
+        rf"(?:[A-Z][\w&'-]*\s+){{1,5}}(?:\(|by |from ){_NAME}"
     ),
     # "Acme Stores uses Sorter by Acme", "reviews Sorter (Acme Inc.) every year"
     re.compile(

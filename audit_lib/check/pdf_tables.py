@@ -17,6 +17,7 @@ from audit_lib.check.page_text import paragraphs
 from audit_lib.check.pdf_cards import lines_by_column, structured_lines
 from audit_lib.check.pdf_cells import DrawnWords, cell_texts, drawn_words
 from audit_lib.check.pdf_characters import plain_page
+from audit_lib.check.pdf_facts import fact_lines
 from audit_lib.check.pdf_layout import NOT_RULED, layout_grids
 from audit_lib.check.pdf_lines import lines_of
 from audit_lib.check.pdf_pictures import words_in_pictures
@@ -86,7 +87,8 @@ def pdf_document(content: bytes, path: Path) -> PublishedFile:
             grids += unruled
             caution = _UNRULED if unruled or not any(has_header(grid) for grid in grids) else ""
             all_words = [[*_words(page), *scanned.get(i, [])] for i, page in enumerate(pages)]
-            text = "\n".join(paragraphs(lines_of(all_words)))
+            lines = lines_of(all_words)
+            text = "\n".join([*paragraphs(lines), *fact_lines(lines)])
             in_order = ""
             if not any(map(has_header, grids)):
                 in_order = "\n".join(structured_lines(pdf) or lines_by_column(all_words))

@@ -240,3 +240,18 @@ def test_the_maker_of_a_tool_that_is_named_beside_it_is_no_independent_auditor(t
     assert "auditor_not_independent" in kinds(check_report(save(tmp_path, html(summary(), words))))
     other = words.replace("Kinspan carried", "Blue Lake carried")
     assert "auditor_not_independent" not in kinds(check_report(save(tmp_path, html(summary(), other))))
+
+
+def test_facts_side_by_side_on_a_page(tmp_path: Path) -> None:
+    weasyprint = pytest.importorskip("weasyprint", reason="makes the PDF")
+    pytest.importorskip("pdfplumber", reason="reads the PDF")
+    facts = {"Tool": "Sorter from Kinspan", "Audited by": "Kinspan", "Audit date": "June 29th, 2023"}
+    cells = "".join(f"<div><small>{name}</small><br>{value}</div>" for name, value in facts.items())
+    words = WORDS.replace("Date of the bias audit: June 29, 2023.", "")
+    source = html(summary(), f"<div class=facts>{cells}</div>{words}").replace(
+        "<body>",
+        "<body><style>.facts { display: flex } .facts div { width: 33% } td { padding: 2px 9px }</style>",
+    )
+    weasyprint.HTML(string=source).write_pdf(tmp_path / "facts.pdf", pdf_tags=False)
+    report = check_report(tmp_path / "facts.pdf")
+    assert "field_not_found" not in kinds(report) and "auditor_not_independent" in kinds(report)
