@@ -26,10 +26,12 @@ class ShardScores:
         Of its columns, without a row.
     parts : iterator of Table
         Its rows.
+    first : str, optional
+        The variant of its first row: nothing is read before this one is asked for.
     """
 
-    def __init__(self, empty: pa.Table, parts: Iterator[pa.Table]) -> None:
-        self.empty = empty
+    def __init__(self, empty: pa.Table, parts: Iterator[pa.Table], first: str = "") -> None:
+        self.empty, self._first = empty, first
         self._parts = parts
         self._held = empty
         self._last = ""
@@ -46,7 +48,12 @@ class ShardScores:
         names = [*columns]
         schema = pa.schema([file.schema_arrow.field(name) for name in names])
         batches = batches_of(file, _BATCH, names)
-        return cls(schema.empty_table(), (pa.Table.from_batches([batch]) for batch in batches))
+        first = next(file.iter_batches(1, columns=["variant_id"], use_threads=False), None)
+        return cls(
+            schema.empty_table(),
+            (pa.Table.from_batches([batch]) for batch in batches),
+            "" if first is None or not first.num_rows else first["variant_id"][0].as_py(),
+        )
 
     def table(self) -> pa.Table:
         """Return all rows."""
@@ -60,8 +67,11 @@ class ShardScores:
         EvidenceError
             If the rows are not in the order of their variants.
         """
+        if last is not None and last < self._first:
+            return
         while True:
             if not len(self._held):
+                self._held = self.empty  # what was read is let go of
                 found = next(self._parts, None)
                 if found is None:
                     return

@@ -18,7 +18,8 @@ def summary_of(
 
     A sum of floats depends on their order, and so the order is part of what a mean is.
     """
-    score = score[~np.isnan(score)]
+    missing = np.isnan(score)
+    score = score[~missing] if missing.any() else score
     return ScoreSummary(
         stratum=dict(stratum),
         group={axis: level for axis, level in group.items() if level is not None},

@@ -44,20 +44,21 @@ class _Few:
     """Columns next to each other of which few values occur, as they are written: a value is looked up, not made."""
 
     labels: Sequence[str]
-    codes: Callable[[_Part], NDArray[Any]]
+    codes: NDArray[Any]
+    """Of all rows: put together as they lie, so that only one number of each is looked for in another order."""
 
     def then(self, other: _Few) -> _Few:
         """Return both, as one column."""
-        width = len(other.labels)
-        return _Few(
-            labels=[f"{one},{two}" for one in self.labels for two in other.labels],
-            codes=lambda part: self.codes(part).astype(np.int32) * width + other.codes(part),
-        )
+        labels = [f"{one},{two}" for one in self.labels for two in other.labels]
+        codes = self.codes.astype(np.min_scalar_type(-len(labels)))
+        codes *= len(other.labels)
+        codes += other.codes
+        return _Few(labels=labels, codes=codes)
 
     def texts(self) -> Callable[[_Part], pa.Array]:
         """Return what writes them."""
         labels = pa.array(self.labels, pa.string())
-        return lambda part: labels.take(pa.array(self.codes(part)))
+        return lambda part: labels.take(pa.array(self.codes[part.at]))
 
 
 class _Part(NamedTuple):
@@ -80,8 +81,7 @@ def scores_csv(rows: Rows, ids: SortedIds) -> Content:
     ids : SortedIds
         Ids of the variants.
     """
-    back = np.empty(len(rows), dtype=np.int32)
-    back[rows.place] = np.arange(len(rows))
+    back = rows.by_variant()
     others = sorted(rows.columns.keys() - {*_IDS, *rows.attributes, "model", "qualified", *_LEFT_OUT})
     coded = [*_IDS, *rows.attributes, "model", *others]
     weights = [] if rows.weights is None else ["sampling_weight"]
@@ -195,12 +195,9 @@ def _of_labels(column: Coded) -> _Column:
 
 def _few(labels: Sequence[str], codes: NDArray[Any]) -> _Few:
     """Take labels and the codes of all rows; the last label is that of a code below 0."""
-
-    def of(part: _Part) -> NDArray[Any]:
-        own = codes[part.at]
-        return np.where(own < 0, len(labels) - 1, own)
-
-    return _Few(labels=labels, codes=of)
+    last = len(labels) - 1
+    kind = np.promote_types(codes.dtype, np.min_scalar_type(-len(labels)))
+    return _Few(labels=labels, codes=np.where(codes < 0, kind.type(last), codes))
 
 
 def _numbers(rows: Rows) -> Iterator[_Column]:

@@ -6,6 +6,8 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from audit_lib.documents.metrics import Heterogeneity, SameStratum
 from audit_lib.measure.heterogeneity import heterogeneity
 from audit_lib.measure.metric import Measured
@@ -75,7 +77,7 @@ class Splits:
 
 def _key(part: Rows) -> str:
     # Rows keep their order in every part, so equal sets of rows have equal places.
-    return hashlib.sha256(part.place.tobytes()).hexdigest()
+    return hashlib.sha256(np.ascontiguousarray(part.place).data).hexdigest()
 
 
 def _named(found: Measured, levels: Mapping[str, str]) -> Measured:

@@ -284,9 +284,7 @@ def _demographics(run: Run) -> Demographics | None:
 
 def _decisions(rows: Rows, ids: SortedIds) -> Content:
     """Write the decisions in the order of the variants."""
-    back = np.empty(len(rows), dtype=np.int32)
-    back[rows.place] = np.arange(len(rows))
-    rounds = rows.columns["round_id"]
+    back, rounds = rows.by_variant(), rows.columns["round_id"]
     with ParquetSink(_DECISIONS) as sink:
         blocks = iter(ids.blocks(_WRITTEN)) if len(rows) else iter([pa.array([], pa.string())])
         for start, block in zip(range(0, max(len(rows), 1), _WRITTEN), blocks, strict=True):

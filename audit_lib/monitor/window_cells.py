@@ -107,7 +107,7 @@ def _blocks(rows: Rows, unit: ClusterUnit) -> Codes:
     of_label = [
         int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big") % BLOCKS for name in column.labels
     ]
-    return np.array([*of_label, 0], dtype=np.int32)[column.codes]  # rows without a round are one unit
+    return np.array([*of_label, 0], dtype=np.int32).take(column.codes)  # rows without a round are one unit
 
 
 def _cells(rows: Rows, spec: AuditSpec, strata_by: Sequence[str], block: Codes) -> Iterator[CountedCell]:

@@ -166,6 +166,6 @@ def root(v: Floats) -> Floats:
         rest = v[j, j] - float(np.square(lower[j, :j]).sum())
         if rest > 1e-12 * v[j, j]:
             lower[j, j] = math.sqrt(rest)
-            for i in range(j + 1, k):
-                lower[i, j] = (v[i, j] - float((lower[i, :j] * lower[j, :j]).sum())) / lower[j, j]
+            known = (lower[j + 1 :, :j] * lower[j, :j]).sum(axis=1)
+            lower[j + 1 :, j] = (v[j + 1 :, j] - known) / lower[j, j]
     return lower

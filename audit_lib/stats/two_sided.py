@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,6 +26,9 @@ __all__ = [
 ]
 
 Floats = NDArray[np.float64]
+
+_PRODUCTS: Final = 1 << 16
+"""Products that are held at once: at least as many as NumPy adds without halving them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -247,8 +251,15 @@ def _variance(
 
 
 def _dot(a: Floats, b: Floats) -> float:
-    """Sum of products in one order of addition, whatever the number of BLAS threads."""
-    return float((a * b).sum())
+    """Sum of products in one order of addition, whatever the number of BLAS threads: that of ``(a * b).sum()``.
+
+    NumPy adds two halves by themselves, and so do we, so that not all products are held at once.
+    """
+    if a.size <= _PRODUCTS:
+        return float((a * b).sum())
+    half = a.size // 2
+    half -= half % 8
+    return _dot(a[:half], b[:half]) + _dot(a[half:], b[half:])
 
 
 def cluster_sums(values: Floats, codes: NDArray[np.intp], count: int) -> Floats:

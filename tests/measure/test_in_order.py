@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from statistics import fmean
 from typing import Any
 
@@ -114,3 +114,30 @@ def test_ids_that_are_not_sorted_are_told(ids: list[str]) -> None:
     content = write_table(pa.table({"variant_id": ids}))
     with pytest.raises(UnsortedError):
         SortedIds.of_file(lambda: parquet_source(content), len(ids)).whole()
+
+
+def test_a_shard_is_read_when_its_first_variant_is_asked_for() -> None:
+    """Else each of many shards holds a part of what it says from the beginning on."""
+    asked: list[str] = []
+
+    def parts(rows: pa.Table) -> Iterator[pa.Table]:
+        asked.append("read")
+        yield rows
+
+    rows = table([{"variant_id": "m", "repeat": 0, "model": "a", "score": 0.5, "status": "ok"}])
+    shard = ShardScores(rows.slice(0, 0), parts(rows), "m")
+    assert [*shard.until("l")] == []
+    assert not asked
+    assert [part["variant_id"].to_pylist() for part in shard.until("m")] == [["m"]]
+    assert [*shard.until(None)] == []
+
+
+def test_a_file_says_which_variant_is_its_first() -> None:
+    rows = table(
+        [{"variant_id": one, "repeat": 0, "model": "a", "score": 0.5, "status": "ok"} for one in "ghi"]
+    )
+    shard = of_file(rows)
+    assert [*shard.until("f")] == []
+    assert sum(len(part) for part in shard.until("h")) == 2
+    assert shard.table()["variant_id"].to_pylist() == ["i"]
+    assert of_file(rows.slice(0, 0)).table().num_rows == 0

@@ -14,6 +14,7 @@ from statsmodels.stats.weightstats import CompareMeans, DescrStatsW
 from audit_lib.errors import InputError, UndefinedMetricError
 from audit_lib.results import TestResult
 from audit_lib.stats import cluster_interval, mean_difference, two_sided_variance
+from audit_lib.stats.two_sided import _dot
 
 
 def half_width(interval):
@@ -223,3 +224,10 @@ def test_nothing_that_varies_gives_no_interval():
 def test_a_test_holds_no_nan(wrong):
     with pytest.raises(ValueError, match="a NaN is not a test"):
         TestResult(name="t_test", n=3, method="by hand", **wrong)
+
+
+@pytest.mark.parametrize("size", [3, 65_536, 65_537, 250_001])
+def test_products_are_added_as_numpy_adds_them(size):
+    """In halves, so that not all of them are held: the same float to its last bit."""
+    a, b = np.random.default_rng(size).normal(size=(2, size))
+    assert _dot(a, b) == float((a * b).sum())

@@ -69,7 +69,8 @@ def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
 def _levels(rows: Rows, axis: str) -> NDArray[np.int32]:
     column = rows.columns[axis]
     places = {level: number for number, level in enumerate(rows.attributes[axis])}
-    return np.array([*(places.get(label, -1) for label in column.labels), -1], dtype=np.int32)[column.codes]
+    own = np.array([*(places.get(label, -1) for label in column.labels), -1], dtype=np.int32)
+    return own.take(column.codes)
 
 
 def index_of(

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from audit_lib.documents.statuses import ANSWERED, STATUSES
 from audit_lib.errors import EvidenceError
 from audit_lib.measure.rows.coded import Coded
+from audit_lib.measure.rows.constant import constant
 from audit_lib.measure.rows.in_order import SortedIds, in_blocks
 from audit_lib.shard_scores import ShardScores
 
@@ -73,19 +74,20 @@ class Answers:
             If a row's variant is not in the table of variants, or a repeat of one stands there twice.
         """
         n = len(variant_ids)
-        score, mass = np.full(n, np.nan), np.full(n, np.nan)
+        score, mass = np.full(n, np.nan), constant(np.nan, n, np.float64)
         status, recorded = np.full(n, -1, dtype=np.int8), np.full(n, -1, dtype=np.int8)
-        model = np.full(n, -1, dtype=np.int32)
-        models: dict[str, int] = {}
+        models: list[Coded] = []
         repeats: dict[int, NDArray[np.int32]] = {}
         within: dict[int, Floats] = {}
         for start, ids, rows in in_blocks(shards, variant_ids):
             found = cls._of_block(rows, ids)
             where = slice(start, start + len(ids))
-            score[where], mass[where] = found.score, found.label_mass
+            score[where] = found.score
+            if not np.isnan(found.label_mass).all():
+                mass = mass if mass.flags.writeable else mass.copy()
+                mass[where] = found.label_mass
             status[where], recorded[where] = found.status, found.recorded
-            codes = [models.setdefault(name, len(models)) for name in found.model.labels]
-            model[where] = np.array([*codes, -1], dtype=np.int32)[found.model.codes]
+            models.append(found.model.narrow())
             if found.repeats is not None and found.within is not None:
                 repeats[start], within[start] = found.repeats, found.within
         return cls(
@@ -93,7 +95,7 @@ class Answers:
             label_mass=mass,
             status=status,
             recorded=recorded,
-            model=Coded.relabelled(model, [*models]),
+            model=Coded.of_few(models, n),
             repeats=_all_repeats(repeats, status),
             within=_all_within(within, n),
         )

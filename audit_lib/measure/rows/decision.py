@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit_lib.errors import InputError
+from audit_lib.measure.rows.constant import constant, taken
 from audit_lib.measure.rows.pools import Pools
 from audit_lib.metrics.median import Median
 from audit_lib.seeds import generator
@@ -40,7 +41,9 @@ class Decisions:
     def take(self, index: NDArray[Any]) -> Decisions:
         """Return the decisions of some of the rows."""
         return Decisions(
-            selected=self.selected[index], rank=self.rank[index], tied_at_cutoff=self.tied_at_cutoff[index]
+            selected=taken(self.selected, index),
+            rank=taken(self.rank, index),
+            tied_at_cutoff=taken(self.tied_at_cutoff, index),
         )
 
 
@@ -84,8 +87,7 @@ def decide(
     [0, 1, -1]
     """
     known = ~np.isnan(score)
-    tied = np.zeros(score.size, dtype=bool)
-    rank = np.zeros(score.size, dtype=np.int32)
+    tied, rank = constant(False, score.size, np.bool_), constant(0, score.size, np.int32)
     if decision.rule == RECORDED:
         known = recorded >= 0
         if score.size and not known.any():

@@ -17,6 +17,7 @@ from audit_lib.documents.statuses import STATUSES
 from audit_lib.errors import EvidenceError
 from audit_lib.measure.rows.answers import SCORE_COLUMNS, Answers, flags, modal
 from audit_lib.measure.rows.coded import Coded
+from audit_lib.measure.rows.constant import taken
 from audit_lib.measure.rows.decision import decide
 from audit_lib.measure.rows.drawn_rounds import DrawnRounds
 from audit_lib.measure.rows.in_order import SortedIds, UnsortedError
@@ -27,6 +28,7 @@ from audit_lib.measure.rows.reread import asked_as, check_rereadable, reread
 from audit_lib.measure.rows.scored import Codes, Floats, Rows, Varied
 from audit_lib.measure.rows.split_columns import WEIGHT, with_further
 from audit_lib.measure.rows.variations import PROMPT, ordinary, twins
+from audit_lib.parquet_batches import batches_of
 from audit_lib.plan.power_limits import of_names
 from audit_lib.records import CHECK, NO_AND_YES, SHOWN_NAME
 from audit_lib.records import VARIATION as COLUMN
@@ -37,6 +39,8 @@ from audit_lib.spec import RECORDED, UNDECIDED, AuditSpec, Decision, PromptTempl
 
 _LABELS: Final = ("model", "status")
 _CLUSTERS: Final = ("application_id", "round_id")
+_PART: Final = 1 << 18
+"""Values of a column that are read together."""
 _VARIANT_COLUMNS: Final = (
     "variant_id", "application_id", "position", "round_id", "qualified", "outcome", "recorded_selected",
 )  # fmt: skip
@@ -172,14 +176,29 @@ def _variants(run: Run, shards: Sequence[int], without: tuple[str, ...] = ()) ->
         extra += (SHOWN_NAME,)
     prompts = (PROMPT,) if "decision_flip_share" in run.spec.measure.metrics else ()
     columns = (*_VARIANT_COLUMNS, *extra, *prompts, *axes)
-    held = [name for name in columns if name not in (*_CLUSTERS, *without)]
-    # One after another: their texts are long, and codes are enough.
-    clusters = {name: Coded.encode(_read(source, (name,), ())[name]).as_arrow() for name in _CLUSTERS}
-    pa.default_memory_pool().release_unused()
-    table = _read(source, held, ("position", *extra, *axes))
-    for name, codes in clusters.items():
-        table = table.append_column(name, codes)
-    return with_further(run, table, shards)
+    held = [name for name in columns if name not in without]
+    # One after another: texts are long, and codes are enough.
+    return with_further(
+        run, pa.table({name: _column(source, name, ("position", *extra, *axes)) for name in held}), shards
+    )
+
+
+def _column(source: pa.NativeFile, name: str, labels: Collection[str]) -> pa.ChunkedArray:
+    """Read a column: ids and those of few labels as codes, and one that says nothing of anybody as no values at all."""
+    file = pq.ParquetFile(source, read_dictionary=[name] if name in labels else [])
+    size = file.metadata.num_rows
+    parts = (batch.column(0) for batch in batches_of(file, _PART, [name]))
+    if name in labels:
+        found = Coded.of_few((Coded.encode(pa.chunked_array([part])) for part in parts), size).as_arrow()
+    elif name in _CLUSTERS:
+        ids = Coded.of_sorted(parts, size)
+        found = (Coded.encode(_read(source, (name,), ())[name]) if ids is None else ids).as_arrow()
+    else:
+        found = _read(source, (name,), ())[name]
+        if size and found.null_count == size:
+            found = pa.chunked_array([pa.nulls(size)])
+    pa.default_memory_pool().release_unused()  # what reading took
+    return found
 
 
 def _tables(run: Run, shards: Sequence[int], more: tuple[str, ...] = ()) -> Iterator[pa.Table]:
@@ -245,6 +264,10 @@ class _Known:
         names = ["application_id", "position", "round_id", *spec.groups.axes]
         names += [name for name in variants.column_names if name not in (*_VARIANT_COLUMNS, WEIGHT, *names)]
         columns = {name: Coded.encode(variants[name]) for name in names}
+        few = [name for name in names if name not in (*_CLUSTERS, SHOWN_NAME, PROMPT)]
+        columns |= {name: columns[name].narrow() for name in few}
+        if not len(columns["round_id"].dictionary):
+            columns["round_id"] = columns["round_id"].narrow()
         recorded, qualified = flags(variants["recorded_selected"]), _qualified(variants, spec)
         weights = variants[WEIGHT].to_numpy() if WEIGHT in variants.column_names else None
         return cls(ids=sorted_ids, columns=columns, recorded=recorded, qualified=qualified, weights=weights)
@@ -256,10 +279,10 @@ def _arranged(known: _Known, shards: Iterable[pa.Table | ShardScores], spec: Aud
     answers = Answers.gather(
         (one if isinstance(one, ShardScores) else ShardScores.of_table(one) for one in shards), known.ids
     )
-    pa.default_memory_pool().release_unused()  # what reading took; arrays of the rows take its place
+    pa.default_memory_pool().release_unused()
     columns["model"] = answers.model
     if any("qualified" in names for names in spec.measure.strata):
-        columns["qualified"] = Coded(codes=qualified.astype(np.int32), dictionary=pa.array(NO_AND_YES))
+        columns["qualified"] = Coded(codes=qualified, dictionary=pa.array(NO_AND_YES))
     rounds = columns["round_id"].codes
     pools = Pools.of(answers.score, rounds)
     if needs_first(spec):
@@ -286,14 +309,18 @@ def _arranged(known: _Known, shards: Iterable[pa.Table | ShardScores], spec: Aud
     ]
     for name in list(columns):
         columns[name] = columns[name].take(order)
-    profile, score, rank, mass = profile[order], score[order], rank[order], mass[order]
+    # One after another, so that no two are held twice.
+    profile = profile[order]
+    score = score[order]
+    rank = rank[order]
+    mass = taken(mass, order)
     decisions, pools = decisions.take(order), pools.take(order)
     return Rows(
         levels={},
         attributes=attributes,
         columns=columns,
         profile=profile,
-        place=order.astype(np.int32) if order.size < 2**31 else order,
+        place=order,
         score=score,
         rank=rank,
         label_mass=mass,
@@ -343,9 +370,11 @@ def _profile(columns: Mapping[str, Coded], attributes: Mapping[str, tuple[str, .
     return profile
 
 
-def _ranked(score: Floats) -> tuple[NDArray[np.int64], Codes]:
+def _ranked(score: Floats) -> tuple[NDArray[np.signedinteger[Any]], Codes]:
     """Return the order of the scores, ties in the order of the rows, and the dense rank of each."""
-    order = np.argsort(score, kind="stable")
+    order: NDArray[np.signedinteger[Any]] = np.argsort(score, kind="stable")
+    if order.size < 2**31:
+        order = order.astype(np.int32)
     ordered = score[order]
     ordered = ordered[: ordered.size - int(np.isnan(ordered).sum())]
     new = np.ones(ordered.size, dtype=bool)

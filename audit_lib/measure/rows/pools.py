@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from audit_lib.measure.rows.constant import constant, taken
 from audit_lib.metrics.selection import fractional_shares
 from audit_lib.metrics.standing import pool_standing
 
@@ -53,14 +54,16 @@ class Pools:
         >>> pools.above.tolist(), pools.tied.tolist(), pools.size.tolist()
         ([1, 0, 0, 1], [2, 1, 0, 2], [3, 3, 0, 3])
         """
-        above, tied, size = (np.zeros(score.size, dtype=np.int32) for _ in range(3))
         rows = np.flatnonzero(~np.isnan(score) & (rounds >= 0))
-        if rows.size:
-            # Round by round, so that rounds of one size are a table.
-            rows = rows[np.argsort(rounds[rows], kind="stable")]
-            own = rounds[rows]
-            above[rows], tied[rows] = pool_standing(score[rows], own)
-            size[rows] = np.bincount(own)[own]
+        if not rows.size:
+            none = constant(0, score.size, np.int16)
+            return cls(above=none, tied=none, size=none, places=none)
+        above, tied, size = (np.zeros(score.size, dtype=np.int32) for _ in range(3))
+        # Round by round, so that rounds of one size are a table.
+        rows = rows[np.argsort(rounds[rows], kind="stable")]
+        own = rounds[rows]
+        above[rows], tied[rows] = pool_standing(score[rows], own)
+        size[rows] = np.bincount(own)[own]
         # Room for sums and products of two of them; an audit's rounds are small.
         kind: type[np.signedinteger[Any]] = np.int16 if size.max(initial=0) < _SMALL else np.int32
         packed: list[NDArray[np.signedinteger[Any]]] = [
@@ -105,6 +108,6 @@ class Pools:
 
     def take(self, index: NDArray[Any]) -> Pools:
         """Return the standing of some of the rows."""
-        size = self.size[index]
-        places = size if self.places is self.size else self.places[index]
-        return Pools(above=self.above[index], tied=self.tied[index], size=size, places=places)
+        size = taken(self.size, index)
+        places = size if self.places is self.size else taken(self.places, index)
+        return Pools(above=taken(self.above, index), tied=taken(self.tied, index), size=size, places=places)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from audit_lib.errors import SpecError, UndefinedMetricError
 from audit_lib.measure.rows.coded import Coded
+from audit_lib.measure.rows.constant import taken
 from audit_lib.measure.rows.decision import Decisions
 from audit_lib.measure.rows.drawn_rounds import DrawnRounds
 from audit_lib.measure.rows.pair_answers import PairAnswers
@@ -130,6 +131,15 @@ class Rows:
         found: tuple[Codes, int] = self._found[unit]
         return found
 
+    def by_variant(self) -> Codes:
+        """Return the row of each variant, in the order of their ids: the inverse of `place`."""
+        if "by_variant" not in self._found:
+            back = np.empty(len(self), dtype=np.int32)
+            back[self.place] = np.arange(len(self), dtype=np.int32)
+            self._found["by_variant"] = back
+        found: Codes = self._found["by_variant"]
+        return found
+
     def profiles(self) -> list[tuple[dict[str, str | None], slice]]:
         """Return the levels of each profile (None: unknown), and where its rows are."""
         if "profiles" not in self._found:
@@ -190,7 +200,7 @@ class Rows:
             place=self.place[index],
             score=self.score[index],
             rank=compact(self.rank[index])[0],
-            label_mass=self.label_mass[index],
+            label_mass=taken(self.label_mass, index),
             status=self.status[index],
             qualified=self.qualified[index],
             decisions=self.decisions.take(index),
@@ -306,8 +316,9 @@ def strata(rows: Rows, names: Sequence[str]) -> Iterator[Rows]:
     codes, count = compact(key)
     del key
     # Small integers are sorted by counting.
-    order = np.argsort(codes.astype(np.min_scalar_type(count)), kind="stable")
+    order = np.argsort(codes.astype(np.min_scalar_type(count)), kind="stable").astype(rows.place.dtype)
     ends = np.searchsorted(codes[order], np.arange(count + 1))
+    del codes
     for start, stop in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True):
         index = order[start:stop]
         own = [int(column.codes[index[0]]) for column in columns]
