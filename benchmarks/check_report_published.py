@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import datetime as dt
 import io
 import json
 import math
@@ -18,6 +19,7 @@ import sys
 import tempfile
 from collections import Counter, defaultdict
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 
 from benchmarks.published.judge import CAUGHT, judge
@@ -27,22 +29,23 @@ from benchmarks.published.truth import AS_OF
 SIZES = {"learn": (100, 300, 40), "held": (100, 300, 40), "third": (60, 120, 24)}
 
 
-def check(file: str) -> tuple[int, list[dict]]:
+def check(file: str, as_of: dt.date) -> tuple[int, list[dict]]:
     """The exit code of ``audit check-report FILE --format json`` and what it found."""
     from audit_lib.cli.main import main as audit
 
     said = io.StringIO()
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(io.StringIO()):
-        code = audit(["check-report", file, "--format", "json", "--as-of", AS_OF.isoformat()])
+        code = audit(["check-report", file, "--format", "json", "--as-of", as_of.isoformat()])
     return code, json.loads(said.getvalue())["findings"] if code < 2 else []
 
 
-def check_all(folder: Path, labels: list[dict], processes: int) -> dict[str, tuple[int, list[dict]]]:
+def check_all(
+    folder: Path, labels: list[dict], processes: int, as_of: dt.date = AS_OF
+) -> dict[str, tuple[int, list[dict]]]:
     files = [label["file"] for label in labels]
     with ProcessPoolExecutor(processes) as pool:
-        return dict(
-            zip(files, pool.map(check, [str(folder / file) for file in files], chunksize=2), strict=True)
-        )
+        found = pool.map(partial(check, as_of=as_of), [str(folder / file) for file in files], chunksize=2)
+        return dict(zip(files, found, strict=True))
 
 
 def wilson(k: int, n: int) -> str:
@@ -71,6 +74,14 @@ def print_groups(labels: list[dict], verdicts: dict[str, str], by: str) -> None:
         tally = Counter(given)
         rest = ", ".join(f"{n} {verdict}" for verdict, n in sorted(tally.items()))
         print(f"    {name:<44}{wilson(sum(tally[verdict] for verdict in CAUGHT), len(given)):<34}{rest}")
+
+
+def print_given(findings: list[dict]) -> None:
+    """How often each error and warning was given."""
+    ids = Counter((f["severity"], f["id"]) for f in findings if f["severity"] != "note")
+    print(
+        "\n  findings: " + ", ".join(f"{n} {severity} {name}" for (severity, name), n in sorted(ids.items()))
+    )
 
 
 def main() -> None:
@@ -133,12 +144,7 @@ def print_all(labels: list[dict], verdicts: dict[str, str], got: dict[str, tuple
         for name in sorted({label[by] for label in clean}):
             given = Counter(verdicts[label["file"]] for label in clean if label[by] == name)
             print(f"    {name:<44}{', '.join(f'{n} {verdict}' for verdict, n in sorted(given.items()))}")
-    ids = Counter(
-        (f["severity"], f["id"]) for x in clean for f in got[x["file"]][1] if f["severity"] != "note"
-    )
-    print(
-        "\n  findings: " + ", ".join(f"{n} {severity} {name}" for (severity, name), n in sorted(ids.items()))
-    )
+    print_given([finding for label in clean for finding in got[label["file"]][1]])
     for place, name in (("faults", "faults"), ("dropped", "dropped categories")):
         part = [label for label in labels if label["file"].startswith(f"{place}/")]
         print(f"\n{name} found: {wilson(sum(verdicts[x['file']] in CAUGHT for x in part), len(part))}")
