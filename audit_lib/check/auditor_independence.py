@@ -8,6 +8,7 @@ from typing import Final
 
 from audit_lib.check.findings import SummaryFinding
 from audit_lib.check.stated_fields import sentences, short
+from audit_lib.plain_text import in_latin_letters
 
 _I: Final = re.IGNORECASE
 _TOOL: Final = r"(?:tool|aedt|system|model|software|algorithm|solution|product|platform)s?"
@@ -150,8 +151,9 @@ def auditors(text: str) -> Iterator[SummaryFinding]:
         if insider_audits(sentence):
             yield SummaryFinding(id="auditor_not_independent", printed=short(sentence), message=_DUTY)
             return
-    insiders = _names(_NAMED_INSIDER, text)
-    for auditor in _names(_NAMED_AUDITOR, text):
+    shapes = in_latin_letters(text)  # a letter of another script may look like one of the vendor's name
+    insiders = _names(_NAMED_INSIDER, shapes)
+    for auditor in _names(_NAMED_AUDITOR, shapes):
         for insider in insiders:
             if (close := _closeness(auditor, insider)) is not None:
                 kind = "auditor_not_independent" if close == "same" else "auditor_may_be_related"

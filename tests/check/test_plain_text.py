@@ -238,6 +238,8 @@ def test_the_maker_of_a_tool_that_is_named_beside_it_is_no_independent_auditor(t
         f"{WORDS}<p>Vantage Rail uses Sorter by Kinspan. Kinspan carried out the independent bias audit.</p>"
     )
     assert "auditor_not_independent" in kinds(check_report(save(tmp_path, html(summary(), words))))
+    looks_alike = words.replace("Kinspan carried", "\N{CYRILLIC CAPITAL LETTER KA}inspan carried")
+    assert "auditor_not_independent" in kinds(check_report(save(tmp_path, html(summary(), looks_alike))))
     other = words.replace("Kinspan carried", "Blue Lake carried")
     assert "auditor_not_independent" not in kinds(check_report(save(tmp_path, html(summary(), other))))
 
