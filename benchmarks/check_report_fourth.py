@@ -1,11 +1,12 @@
-"""`audit check-report` on published summaries by a fourth author, who had seen neither its rules nor earlier layouts.
+"""`audit check-report` on published summaries by a fourth author, who had seen nothing of its rules.
 
 ``python -m benchmarks.check_report_fourth --part learn|held|all``: for each of two parts 35 clean files and 70 with one
 fault, each of these with its clean twin, in seven layouts: pages of employers and vendors, what Excel, Word, Google
 Docs and Notion save as web pages, DOCX, XLSX, and PDF by Chromium, WeasyPrint, ReportLab and fpdf2. Needs Chromium and
 the packages fpdf2, openpyxl, python-docx, reportlab, weasyprint and xlsxwriter. The same seed gives the same words and
 numbers. What is rendered is kept in the folder of ``--to``; with ``--only-render`` it is left there for another
-environment to check.
+environment to check. Both parts have been looked at since they were first read: figures of today are not those of
+files unseen.
 
 Files are checked as of 20 November 2026. A clean page's own date is often of an earlier year, at which its audit was
 fresh, so the finding `audit_too_old` isn't counted on clean files. It is what finds the fault `stale_audit`, where it

@@ -79,9 +79,8 @@ def print_groups(labels: list[dict], verdicts: dict[str, str], by: str) -> None:
 def print_given(findings: list[dict]) -> None:
     """How often each error and warning was given."""
     ids = Counter((f["severity"], f["id"]) for f in findings if f["severity"] != "note")
-    print(
-        "\n  findings: " + ", ".join(f"{n} {severity} {name}" for (severity, name), n in sorted(ids.items()))
-    )
+    given = ", ".join(f"{n} {severity} {name}" for (severity, name), n in sorted(ids.items()))
+    print(f"\n  findings: {given or 'none'}")
 
 
 def main() -> None:
