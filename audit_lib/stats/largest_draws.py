@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from audit_lib.stats._checks import interpolated, pair_places
 from audit_lib.stats.independent_draws import screened_of_independent
 from audit_lib.stats.kept_draws import normal_draws, reach, scales, single_draws
-from audit_lib.stats.screened_draws import Pairs, screened
+from audit_lib.stats.screened_draws import ComparedPairs, screened
 
 __all__ = ["all_largest", "drawn_quantile", "normal_draws", "pair_errors", "root"]
 
@@ -61,7 +61,7 @@ def drawn_quantile(v: Floats, level: float, df: float, draws: int, seed: int) ->
 
 
 def _of_screened(v: Floats, df: float, level: float, largest: int, draws: int, seed: int) -> _Top | None:
-    pairs, k = Pairs(lower=root(v), errors=pair_errors(v)), v.shape[0]
+    pairs, k = ComparedPairs(lower=root(v), errors=pair_errors(v)), v.shape[0]
     normals, by = normal_draws(k, draws, seed), scales(k, df, draws, seed)
     found = screened(pairs, single_draws(k, draws, seed), reach(k, draws, seed), by, level, largest)
     if found is None:
@@ -120,7 +120,7 @@ def all_largest(v: Floats, df: float, draws: int, seed: int) -> Floats:
     (4,)
     """
     k = v.shape[0]
-    found = Pairs(lower=root(v), errors=pair_errors(v)).largest(normal_draws(k, draws, seed))
+    found = ComparedPairs(lower=root(v), errors=pair_errors(v)).largest(normal_draws(k, draws, seed))
     by = scales(k, df, draws, seed)
     return found if by is None else found / by
 

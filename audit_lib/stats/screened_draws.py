@@ -26,7 +26,7 @@ _SCREENED: Final = 2.0**-22
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pairs:
+class ComparedPairs:
     """Estimates whose pairs are compared.
 
     Parameters
@@ -67,13 +67,13 @@ class Screened(NamedTuple):
 
 
 def screened(
-    pairs: Pairs, normals: Singles, reach: Floats, scales: Floats | None, level: float, largest: int
+    pairs: ComparedPairs, normals: Singles, reach: Floats, scales: Floats | None, level: float, largest: int
 ) -> Screened | None:
     """Find the draws that may be the `largest`-th of all, or the one above it; None where too much is untold.
 
     Parameters
     ----------
-    pairs : Pairs
+    pairs : ComparedPairs
         What is compared.
     normals : ndarray of float32, shape (draws, k)
         Standard normal.
@@ -88,7 +88,7 @@ def screened(
 
     Examples
     --------
-    >>> pairs = Pairs(lower=np.eye(2), errors={(0, 1): 2.0**0.5})
+    >>> pairs = ComparedPairs(lower=np.eye(2), errors={(0, 1): 2.0**0.5})
     >>> normals = np.random.default_rng(0).standard_normal((2, 5000))
     >>> largest = pairs.largest(normals)
     >>> reach = np.sqrt(np.square(normals).sum(axis=0))
@@ -113,7 +113,7 @@ def screened(
     return None
 
 
-class Limits(NamedTuple):
+class ScreenedLimits(NamedTuple):
     """What bounds tell of the n-th largest value and the one above it."""
 
     low: float
@@ -124,7 +124,7 @@ class Limits(NamedTuple):
     """Which may be these two."""
 
 
-def told(found: Floats, doubts: Floats | float, largest: int) -> Limits | None:
+def told(found: Floats, doubts: Floats | float, largest: int) -> ScreenedLimits | None:
     """Bound the `largest`-th value and the one above it; None where there are fewer.
 
     Parameters
@@ -150,7 +150,7 @@ def told(found: Floats, doubts: Floats | float, largest: int) -> Limits | None:
         for bounds, place in ((low, largest), (high, max(largest - 1, 1)))
     )
     above = low > most
-    return Limits(least, int(np.count_nonzero(above)), (high >= least) & ~above)
+    return ScreenedLimits(least, int(np.count_nonzero(above)), (high >= least) & ~above)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,7 +169,7 @@ class _Rough:
     """How far single precision and a pair's own error may be wrong, for a draw at distance 1."""
 
     @classmethod
-    def of(cls, pairs: Pairs, normals: Singles, inverse: Singles | None) -> _Rough:
+    def of(cls, pairs: ComparedPairs, normals: Singles, inverse: Singles | None) -> _Rough:
         k, lower = normals.shape[1], pairs.lower
         errors = np.full((k, k), np.inf)
         for (i, j), error in pairs.errors.items():
