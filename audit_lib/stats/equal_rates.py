@@ -14,10 +14,11 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import gammaln, xlogy
+from scipy.special import gammaln
 
 from audit_lib.errors import InputError, UndefinedMetricError
 from audit_lib.stats._checks import check_counts, pair_places
+from audit_lib.stats._times_log import times_log_of, together
 from audit_lib.stats.exact import fisher_exact
 from audit_lib.typed_json import as_json
 
@@ -26,15 +27,11 @@ __all__ = ["EqualRates", "equal_rates", "signed_roots", "step_down"]
 Floats = NDArray[np.float64]
 Law = Callable[[Sequence[int], Floats], Floats]
 """Some categories, and the evidence against each -> the probability of evidence as strong against any of them."""
-TimesLog = Callable[[NDArray[np.int64]], Floats]
-"""Counts c -> c log c."""
 
 PERMUTATIONS: Final = 1_999
 FEW_TABLES: Final = 20_000
 _PAIR_ENUMERATED: Final = 1_000_000
 """Tables with the same margins of which every one is looked at, of several categories and of two."""
-_LOOKED_UP: Final = 100_000
-"""The largest count whose product with its logarithm is kept."""
 TIE: Final = 1e-9
 _ENOUGH: Final = 0.2
 """The steps end at a p-value above it: later ones could make the others only smaller."""
@@ -267,7 +264,7 @@ def signed_roots(x: NDArray[np.int64], n: NDArray[np.int64]) -> Floats:
 def _halves(x: NDArray[np.int64], n: NDArray[np.int64]) -> Floats:
     """Return the signed roots of the pairs (i, j), i < j, of several tables: shape (tables, pairs)."""
     i, j = pair_places(n.size)
-    times_log = _times_log_of(n)
+    times_log = times_log_of(n)
     own = times_log(x) + times_log(n - x) - times_log(n)
     both, all_ = x[:, i] + x[:, j], n[i] + n[j]
     found = own[:, i] + own[:, j]
@@ -279,26 +276,15 @@ def _halves(x: NDArray[np.int64], n: NDArray[np.int64]) -> Floats:
 
 def _largest_roots(x: NDArray[np.int64], n: NDArray[np.int64]) -> Floats:
     """Return the largest root of each table: of each pair one of the two is positive."""
-    times_log = _times_log_of(n)
+    times_log = times_log_of(n)
     x, totals = np.ascontiguousarray(x.T), n[:, None]
     own = times_log(x) + times_log(totals - x) - times_log(totals)
     largest = np.zeros(x.shape[1])
     for i in range(n.size - 1):
         found = own[i] + own[i + 1 :]
-        found -= _together(x[i] + x[i + 1 :], n[i] + n[i + 1 :], times_log)
+        found -= together(x[i] + x[i + 1 :], n[i] + n[i + 1 :], times_log)
         np.maximum(largest, found.max(axis=0), out=largest)
     return np.sqrt(2.0 * largest)
-
-
-def _together(both: NDArray[np.int64], totals: NDArray[np.int64], times_log: TimesLog) -> Floats:
-    """Return c log c + (n - c) log (n - c) - n log n of some rows of counts c, of n each."""
-    most = int(totals.max()) + 1
-    if most * totals.size > both.size:  # more counts are possible than there are
-        return times_log(both) + times_log(totals[:, None] - both) - times_log(totals[:, None])
-    counts = np.minimum(np.arange(most), totals[:, None])
-    known = times_log(counts) + times_log(totals[:, None] - counts) - times_log(totals[:, None])
-    both += np.arange(totals.size)[:, None] * most
-    return known.take(both)
 
 
 def largest_of_pairs(roots: Floats) -> Floats:
@@ -388,22 +374,3 @@ def every_table(x: NDArray[np.int64], n: NDArray[np.int64]) -> tuple[Floats, Flo
     weight = ways.sum(axis=1)
     weight = np.exp(weight - weight.max())
     return _largest_roots(tables, n), np.asarray(weight / weight.sum(), dtype=np.float64)
-
-
-def _times_log_of(n: NDArray[np.int64]) -> TimesLog:
-    """Return c -> c log c for counts of the categories, and of two together: looked up where counts are small."""
-    most = int(n.max(initial=0)) * 2
-    if most > _LOOKED_UP:
-        return _times_log
-    known = _small_times_log()
-    return lambda counts: known[counts]
-
-
-@lru_cache(maxsize=1)
-def _small_times_log() -> Floats:
-    return _times_log(np.arange(_LOOKED_UP + 1))
-
-
-def _times_log(counts: ArrayLike) -> Floats:
-    values = np.asarray(counts, dtype=np.float64)
-    return np.asarray(xlogy(values, values))
