@@ -187,14 +187,14 @@ def check_document(
             "Looked for a header row that names an impact ratio, or a selection or scoring rate, beside a number of "
             "applicants or selected people"
         )
+    said = stated_fields.read_words(document.text)
+    tables = with_stated_exclusions(tables, document.text, pack, _unknown(tables, said) or 0)
     doubted = reading_doubts.with_doubted_labels(tables) if document.format == "pdf" else tables
     read = tables
     tables, findings = reading_doubts.part(read, pack)
-    tables = with_stated_exclusions(tables, document.text, pack)
     findings += [*reading_doubts.columns_not_read(tables), *headless(joined(document.grids), pack)]
     findings += [*reading_doubts.pictures_not_read(document), *reading_doubts.hidden_parts(document)]
     rebuilt: list[Rebuilt] = []
-    said = stated_fields.read_words(document.text)
     unknown = _unknown(tables, said)
     for table in list(tables):
         found, records = rebuild(table, pack)

@@ -57,6 +57,12 @@ _OUTSIDER: Final = re.compile(
     r"\bneither\b|\bcommission|\bengaged\b|\bretained\b|\bhired\b",
     _I,
 )
+# "Auditor Vendor Employer": names over the values of a row
+_LABELS_ALONE: Final = re.compile(
+    r"(?:\W*\b(?:independent|auditors?|vendors?|developers?|employers?|tools?|aedt|company|dates?|audits?|name|provider|of|the)\b)+"
+    r"\W*",
+    _I,
+)
 # "The audit used data provided by the vendor": by whom the data were given, not by whom it was made.
 _OF_SOMETHING_ELSE: Final = re.compile(
     r"\b(?:data|employed|owned|provided|supplied|given|used|collected|published|required|requested|paid|posted|developed|built)\b",
@@ -97,11 +103,15 @@ _NAMED_INSIDER: Final = (
     ),
     re.compile(rf"{_NAME}(?:,| is| \() ?(?i:the (?:\w+ )?(?:vendor|developer|employer|manufacturer|provider)\b)"),
     re.compile(rf"(?i:\b(?:vendor|developer|employer|manufacturer),) {_NAME}"),
-    re.compile(rf"(?i:\b(?:vendor|maker|developer|manufacturer|provider|supplier|employer|company)): ?{_NAME}"),
+    re.compile(
+        r"(?i:(?<!\baudit )(?<!\bauditing )\b(?:vendor|maker|developer|manufacturer|provider|supplier|employer)): ?"
+        + _NAME
+    ),
     re.compile(rf"{_NAME} (?i:(?:makes|sells|develops|provides|built|developed|supplies|distributes)) "),
     # "Tool: Sorter (Acme Inc.)", "the bias audit of Sorter (Acme Inc.)", "AEDT: Sorter by Acme Inc."
+    re.compile(rf"(?i:\baudit of )(?:[A-Z][\w&'-]*\s+){{1,5}}\({_NAME}\)"),
     re.compile(
-        rf"(?:(?i:\baudit of )|{_LABEL.format(r'(?i:(?:name of )?(?:the )?(?:tool|aedt))')})"
+        rf"{_LABEL.format(r'(?i:(?:name of )?(?:the )?(?:tool|aedt))')}"
         rf"(?:[A-Z][\w&'-]*\s+){{1,5}}(?:\(|by |from ){_NAME}"
     ),
     # "Acme Stores uses Sorter by Acme", "reviews Sorter (Acme Inc.) every year"
@@ -110,6 +120,12 @@ _NAMED_INSIDER: Final = (
         rf"(?:\(|by |from |of ){_NAME}"
     ),
 )  # fmt: skip
+_MADE_BY: Final = re.compile(r"\w+ by\b")
+_OF_THE_AUDIT: Final = re.compile(
+    r"\b(?:audit(?:s|ed)?|report|page|summary|statement|document|analys[ie]s|notice|site|website|results)\b",
+    _I,
+)
+_CLAUSE: Final = 120
 _FORMS: Final = frozenset(
     {"inc", "llc", "ltd", "corp", "corporation", "gmbh", "co", "company", "plc", "lp", "llp", "limited", "incorporated",
      "the", "ag", "sa", "bv", "pllc", "pc"}
@@ -128,6 +144,8 @@ def insider_audits(sentence: str) -> bool:
     >>> insider_audits("The audit was carried out in-house."), insider_audits("Our tool was audited by Blue Lake.")
     (True, False)
     """
+    if _LABELS_ALONE.fullmatch(sentence):
+        return False
     for found in _AUDITED_BY.finditer(sentence):
         who = found["who"] + (found["apposition"] or "")
         inside = found["how"].lower() != "by" or found["apposition"] or re.search(_INSIDER, who, _I)
@@ -167,8 +185,21 @@ def auditors(text: str) -> Iterator[SummaryFinding]:
 
 
 def _names(patterns: tuple[re.Pattern[str], ...], text: str) -> list[str]:
-    found = (match["name"].strip(" ,.") for pattern in patterns for match in pattern.finditer(text))
+    found = (
+        match["name"].strip(" ,.")
+        for pattern in patterns
+        for match in pattern.finditer(text)
+        if not (patterns is _NAMED_INSIDER and _is_of_the_audit(text, match))
+    )
     return list(dict.fromkeys(found))
+
+
+def _is_of_the_audit(text: str, match: re.Match[str]) -> bool:
+    """Whether "made by" or "provided by" is said of the audit or of the page: its maker is the auditor."""
+    if not _MADE_BY.match(match[0]):
+        return False
+    clause = re.split(r"[.,;:(\n]", text[max(0, match.start() - _CLAUSE) : match.start()])[-1]
+    return _OF_THE_AUDIT.search(clause) is not None
 
 
 def _closeness(one: str, other: str) -> str | None:

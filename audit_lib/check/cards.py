@@ -14,7 +14,7 @@ from typing import Final
 from audit_lib.check.grids import Grid, even
 from audit_lib.check.headers import NUMBERS, is_of_rates, meaning_of
 from audit_lib.check.published_numbers import read_number, says_none
-from audit_lib.check.row_labels import read_label
+from audit_lib.check.row_labels import categories_in, read_label
 from audit_lib.policies import Policy
 
 CARDS_UNSURE: Final = (
@@ -32,6 +32,12 @@ _WHOLE: Final = r"\d{1,3}(?:[,.'\u2019\u00a0\u202f ]\d{3})+|\d+"
 # "Selected 209 of 1,117 applicants"
 _OF_ALL: Final = re.compile(
     rf"(?P<name>\D.{{0,60}}?)\s*:?\s+(?P<selected>{_WHOLE})\s*(?:/|of|out of)\s*(?P<all>{_WHOLE})(?: (?P<who>[a-z ]+))?"
+)
+# "209 of 1,117 applicants were selected"
+_ALONE: Final = re.compile(
+    rf"(?P<selected>{_WHOLE}) (?:of|out of) (?P<all>{_WHOLE}) (?:applicants|candidates|people|individuals)"
+    r"(?: (?:were |was )?selected)?\.?",
+    re.IGNORECASE,
 )
 _PARTS: Final = re.compile(r"[;|]\s*|,\s+(?:and )?|\s[\u2013\u2014]\s|\s+and\s+")
 _PLAIN_VALUE: Final = re.compile(r"(?<![\w.])(?:\d[\d.,]*\d|\d)(?: ?%)?(?!\w)|\bN/?A\b|\bn/a\b")
@@ -128,7 +134,11 @@ def _numbers(lines: Sequence[str], at: int) -> tuple[dict[str, str], int]:
             found |= both
             at += 1
             continue
-        if (both := _of_all(f"{line} {after}")) and not set(both) & set(found):
+        if (
+            meaning_of(line) == "selected"
+            and (both := _of_all(f"{line} {after}"))
+            and not set(both) & set(found)
+        ):
             found |= both
             at += 2
             continue
@@ -148,8 +158,10 @@ def _numbers(lines: Sequence[str], at: int) -> tuple[dict[str, str], int]:
 
 def _of_all(line: str) -> dict[str, str]:
     """Return the two numbers of "Selected 209 of 1,117 applicants" with their names; none of any other line."""
+    if (alone := _ALONE.fullmatch(line)) is not None:
+        return {"Selected": alone["selected"], "Applicants": alone["all"]}
     both = _OF_ALL.fullmatch(line)
-    if both is None or meaning_of(both["name"]) != "selected":
+    if both is None or meaning_of(both["name"]) != "selected" or categories_in(both["name"]):
         return {}
     who = both["who"] if both["who"] and meaning_of(both["who"]) == "applicants" else "Applicants"
     return {both["name"]: both["selected"], who: both["all"]}

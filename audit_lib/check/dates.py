@@ -17,7 +17,7 @@ DATE: Final = re.compile(
     rf"|(?P<mdy>{_MONTH}) ?(?P<mdy_day>\d{{1,2}})(?:st|nd|rd|th)?,? ?(?P<mdy_year>\d{{4}})"
     rf"|(?P<dmy_day>\d{{1,2}})(?:st|nd|rd|th)?[ -]?(?P<dmy>{_MONTH}),?[ -]?(?P<dmy_year>\d{{4}})"
     r"|(?P<us_month>\d{1,2})/(?P<us_day>\d{1,2})/(?P<us_year>\d{4}|\d{2})"
-    r"|(?P<ymd>\d{4}/\d{1,2}/\d{1,2})|(?P<dotted>\d{1,2}\.\d{1,2}\.\d{4})"
+    r"|(?P<ymd>\d{4}/\d{1,2}/\d{1,2})|(?<![vV]ersion )(?<![vV])(?P<dotted>\d{1,2}\.\d{1,2}\.\d{4})"
     rf"|(?P<my>{_MONTH}),? (?P<my_year>\d{{4}}))(?![\d/-])",
     re.IGNORECASE,
 )

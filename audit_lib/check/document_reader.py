@@ -17,12 +17,13 @@ from audit_lib.check.office_package import is_office, open_package, part_of
 from audit_lib.check.pdf_tables import pdf_document
 from audit_lib.check.picture_files import NamedPicture, picture_document, with_pictures
 from audit_lib.check.picture_words import is_picture
-from audit_lib.check.text_tables import text_grids, text_paragraphs
+from audit_lib.check.text_tables import bar_grids, text_grids, text_paragraphs
 from audit_lib.check.xlsx_tables import xlsx_document
 from audit_lib.errors import CorruptFileError, InputError
 
 MOST_BYTES: Final = 64 * 2**20
 _OWN_REPORT: Final = "audit-report/"
+_TEXT_NAMES: Final = (".txt", ".text", ".md")
 _ENCODINGS: Final = ("utf-8-sig", "cp1252", "latin-1")
 
 
@@ -68,8 +69,14 @@ def _plain_text(text: str, path: Path) -> PublishedFile:
         if not is_text:
             raise
         grids = ()
-    if is_text and not any(map(has_header, grids)):
+    is_csv = any(map(has_header, grids))
+    if is_text and not is_csv and not any(map(has_header, bar_grids(text))):
         return PublishedFile(format="text", text=text_paragraphs(text), grids=lined_up)
+    if path.suffix.lower() in _TEXT_NAMES:  # with words around its tables
+        shifted = any("" in row for grid in grids if has_header(grid) for row in grid.rows)
+        barred = tuple(bar_grids(text))
+        tables = barred if any(map(has_header, barred)) else lined_up if is_text and shifted else grids
+        return PublishedFile(format="text", text=text_paragraphs(text), grids=tables)
     return PublishedFile(format="csv", text="", grids=grids)
 
 

@@ -21,11 +21,15 @@ _SKIPPED: Final = frozenset({"script", "style", "svg", "template", "noscript", "
 _VOID: Final = frozenset(
     {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
 )
+_ENDED_BY_NEXT: Final = frozenset({"p", "li", "dt", "dd", "option"})
 _TABLE: Final = frozenset({"table", "thead", "tbody", "tfoot", "tr", "td", "th", "dl"})
 _FEWEST_CELLS: Final = 3
 _MOST_CELLS: Final = 12
 _FEWEST_ROWS: Final = 2  # below the header
 _LONGEST: Final = 160
+_MOST_PARTS: Final = 40  # of a cell
+_DEEPEST: Final = 400
+_ASIDES: Final = frozenset({"sup", "small"})
 _FEWEST_NUMBERS: Final = 2
 
 
@@ -34,16 +38,32 @@ class _Element:
     tag: str
     number: int
     children: list[_Element] = field(default_factory=list)
-    parts: list[str] = field(default_factory=list)
+    parts: list[str | _Element] = field(default_factory=list)
     own: bool = False  # has words outside its children
 
     @property
-    def text(self) -> str:
-        return one_line(" ".join(self.parts))
+    def text(self) -> str | None:
+        """Its words; None where they are too many for a cell."""
+        found: list[str] = []
+        stack: list[str | _Element] = [self]
+        for _ in range(_MOST_PARTS):
+            if not stack:
+                words = one_line(" ".join(found))
+                return words if len(words) <= _LONGEST else None
+            part = stack.pop()
+            if isinstance(part, str):
+                found.append(part)
+            elif part is self or part.tag not in _TABLE | _ASIDES:
+                stack += reversed(part.parts)
+        return None
+
+    @property
+    def cells(self) -> list[_Element]:
+        return [child for child in self.children if child.tag not in _ASIDES]
 
     @property
     def is_cell(self) -> bool:
-        return len(self.text) <= _LONGEST and self.tag not in _TABLE
+        return self.tag not in _TABLE and self.text is not None
 
 
 class _Tree(HTMLParser):
@@ -55,6 +75,7 @@ class _Tree(HTMLParser):
         self._open = [self.root]
         self._count = 0
         self._skipping = 0
+        self.deepest = 0
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         number, self._count = self._count, self._count + 1
@@ -62,9 +83,13 @@ class _Tree(HTMLParser):
             self._skipping += 1
         if self._skipping or tag in _VOID:
             return
+        if tag in _ENDED_BY_NEXT and self._open[-1].tag == tag:
+            self._open.pop()
         element = _Element(tag, number)
         self._open[-1].children.append(element)
+        self._open[-1].parts.append(element)
         self._open.append(element)
+        self.deepest = max(self.deepest, len(self._open))
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag in _SKIPPED:
@@ -86,8 +111,7 @@ class _Tree(HTMLParser):
         if self._skipping or not data.strip():
             return
         self._open[-1].own = True
-        for element in self._open:
-            element.parts.append(data)
+        self._open[-1].parts.append(data)
 
 
 def drawn_tables(text: str) -> dict[int, tuple[str, ...]]:
@@ -113,6 +137,8 @@ def drawn_tables(text: str) -> dict[int, tuple[str, ...]]:
     tree = _Tree()
     tree.feed(text)
     tree.close()
+    if tree.deepest > _DEEPEST:
+        return {}
     found: dict[int, tuple[str, ...]] = {}
     for parent in _each(tree.root):
         found |= _of_rows(parent) or _of_cells(parent)
@@ -132,20 +158,21 @@ def _each(element: _Element) -> Iterator[_Element]:
 def _of_rows(parent: _Element) -> Mapping[int, tuple[str, ...]]:
     """Return the roles of an element whose children are rows."""
     rows = [child for child in parent.children if _is_row(child)]
-    sizes = Counter(len(row.children) for row in rows)
+    sizes = Counter(len(row.cells) for row in rows)
     size = sizes.most_common(1)[0][0] if sizes else 0
-    rows = [row for row in rows if len(row.children) == size]
-    if not _is_table([[cell.text for cell in row.children] for row in rows]):
+    if not _is_table([[cell.text or "" for cell in row.cells] for row in rows if len(row.cells) == size]):
         return {}
+    kept = {row.number for row in rows}
     found: dict[int, tuple[str, ...]] = {parent.number: ("table",)}
-    for row in rows:
-        found[row.number] = ("tr",)
-        found |= {cell.number: ("td",) for cell in row.children}
+    for row in parent.children:  # with those of fewer cells or more, which a reader of the page sees, too
+        if row.number in kept or (row.tag not in _TABLE and len(row.cells) > 1):
+            found[row.number] = ("tr",)
+            found |= {cell.number: ("td",) for cell in row.cells}
     return found
 
 
 def _is_row(element: _Element) -> bool:
-    cells = element.children
+    cells = element.cells
     return (
         element.tag not in _TABLE
         and not element.own
@@ -159,7 +186,7 @@ def _of_cells(parent: _Element) -> Mapping[int, tuple[str, ...]]:
     cells = parent.children
     if parent.own or parent.tag in _TABLE or not all(cell.is_cell for cell in cells):
         return {}
-    texts = [cell.text for cell in cells]
+    texts = [cell.text or "" for cell in cells]
     for size in range(_FEWEST_CELLS, _MOST_CELLS + 1):
         if len(cells) % size or len(cells) < size * (1 + _FEWEST_ROWS):
             continue

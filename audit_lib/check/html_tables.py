@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Final
 
 from audit_lib.check.grids import Format, Grid, HiddenPart, PublishedFile, even
-from audit_lib.check.headers import has_header
 from audit_lib.check.hidden_elements import HiddenElement, hidden_by, hidden_names, unfolded_names
 from audit_lib.check.html_rows import drawn_tables
 from audit_lib.check.picture_files import saved_pictures, with_pictures
@@ -368,7 +367,7 @@ def html_document(text: str, folder: Path | None = None) -> PublishedFile:
     reader = HtmlReader(unfolded_names(text))
     reader.feed(text)
     document = reader.document("html")
-    if not any(map(has_header, document.grids)) and (drawn := drawn_tables(text)):
+    if NAME not in text and (drawn := drawn_tables(text)):
         reader = HtmlReader(unfolded_names(text), drawn)
         reader.feed(text)
         document = reader.document("html")

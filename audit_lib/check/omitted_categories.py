@@ -166,6 +166,8 @@ def _in_coarser(
     if _others_add_up(table, other):
         unknown = 0  # nobody is in one table and not in the other
     for row in other.of("category"):
+        if row.is_stated:  # the sentence that leaves it out of one table may mean the other, too
+            continue
         whole, levels = _n(row), row.label.levels.items()
         lacking = [category for category in gone if levels and levels < category.levels.items()]
         counts = [_n(part) for part in table.of("category") if levels <= part.label.levels.items()]

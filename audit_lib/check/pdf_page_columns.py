@@ -19,6 +19,7 @@ _SAME_LINE: Final = 0.5  # of a word's height
 _FEWEST: Final = 2  # categories that make words the labels of a table
 _PROSE: Final = 5  # words in a row that make a line one of prose
 _PROSE_LINES: Final = 4
+_LONGEST_LABEL: Final = 9  # words: a short line that names a category is a label
 _MIDDLE: Final = (0.25, 0.75)  # of the text's width: where the white space may be
 
 
@@ -109,5 +110,8 @@ def _is_prose(words: Sequence[Word]) -> bool:
         ordered = sorted(line, key=lambda word: word["x0"])
         tight = all(b["x0"] - a["x1"] < SPACE * a["size"] for a, b in pairwise(ordered))
         letters = sum(word["text"][:1].isalpha() for word in ordered)
+        text = " ".join(word["text"] for word in ordered)
+        if len(ordered) <= _LONGEST_LABEL and categories_in(text):
+            continue
         found += tight and letters >= _PROSE and 2 * letters > len(ordered)
     return found >= _PROSE_LINES

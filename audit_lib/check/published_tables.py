@@ -53,6 +53,8 @@ class PublishedRow:
 
     label: Label
     cells: dict[Meaning, PublishedCell]
+    is_stated: bool = False
+    """Whether a sentence gives it, and no row of the table."""
 
     def cell(self, meaning: Meaning) -> PublishedCell:
         """Return the cell, or an empty one."""

@@ -20,14 +20,20 @@ from audit_lib.policies import Policy
 
 _EXCLUDED: Final = re.compile(
     r"exclu|left out|leav(?:es?|ing) out|omit|not (?:calculated|computed|included|shown|reported)|"
-    r"(?:less|fewer) than|\bunder 2|\bbelow 2",
+    r"(?:less|fewer) than 2|\bunder 2|\bbelow 2",
+    re.IGNORECASE,
+)
+_NONE_EXCLUDED: Final = re.compile(
+    r"\b(?:no|none|neither|never|nothing)\b[^.;]{0,60}(?:exclu|left out|omit)|\bnot (?:been )?(?:exclu|left out|omit)",
     re.IGNORECASE,
 )
 _MOST_LINES: Final = 5
 _PARTS: Final = re.compile(r";|(?<=\)),?(?: and)? ")
+_WHO: Final = r"(?:applicants|candidates|individuals|people|persons|employees|applications)"
+# "Asian: 46 applicants", "Asian (46 people, 26%)", "Asian (n = 46)"
 _NUMBERED: Final = re.compile(
     r"(?P<label>[^:(]{3,120}?)(?: \((?:not|non)[^)]*\))?\s*[:(\u2013\u2014=]\s*"
-    rf"(?:n ?= ?)?(?P<people>{WHOLE})\b(?![.,]\d)(?P<rest>.*)",
+    rf"(?:n ?= ?(?P<n>{WHOLE})\b|(?P<people>{WHOLE}) {_WHO}\b)(?P<rest>.*)",
     re.IGNORECASE | re.DOTALL,
 )
 _RATE: Final = re.compile(r"\brate\b\D{0,8}(?P<rate>\d*\.?\d+ ?%?)", re.IGNORECASE)
@@ -35,12 +41,12 @@ _BEGINNING: Final = re.compile(r".*(?:\bare|\bis|\bwere|\bwas|:|\u2013|\u2014)\s
 
 
 def with_stated_exclusions(
-    tables: Sequence[PublishedTable], text: str, policy: Policy
+    tables: Sequence[PublishedTable], text: str, policy: Policy, unknown: int
 ) -> list[PublishedTable]:
     """Give tables the rows of categories that sentences of the page leave out of them with their number.
 
-    A category is given to the one table of its family, or to none where there are several, or where another table
-    shows more people of it than the words say.
+    A category is given to the one table of its family, or to none where there are several, where another table shows
+    more people of it than the words say, or where its table still lacks people whom another one has.
 
     Parameters
     ----------
@@ -50,6 +56,8 @@ def with_stated_exclusions(
         The page's words.
     policy : Policy
         Whose categories they are.
+    unknown : int
+        People of unknown category, who may be in one table and not in another.
     """
     families: dict[str, list[int]] = {}
     for i, table in enumerate(tables):
@@ -66,8 +74,25 @@ def with_stated_exclusions(
         table = found[places[0]]
         if row.label.key in {other.label.key for other in table.rows} or _is_less_than_shown(row, found):
             continue
-        found[places[0]] = replace(table, rows=(*table.rows, row))
-    return found
+        found[places[0]] = replace(table, rows=(*table.rows, _as_printed(row, table)))
+    most = max(map(_people, found), default=0)
+    return [
+        before if table is not before and most - _people(table) > unknown else table
+        for before, table in zip(tables, found, strict=True)
+    ]
+
+
+def _people(table: PublishedTable) -> int:
+    return sum(row.cell("applicants").count or 0 for row in table.of("category"))
+
+
+def _as_printed(row: PublishedRow, table: PublishedTable) -> PublishedRow:
+    """Leave out a rate that a sentence prints as a fraction and a table in percent, or the other way round."""
+    rate = row.cell("rate").number
+    printed = [number for other in table.rows if (number := other.cell("rate").number) is not None]
+    if rate is None or any(number.percent == rate.percent for number in printed):
+        return row
+    return replace(row, cells={meaning: cell for meaning, cell in row.cells.items() if meaning != "rate"})
 
 
 def _is_less_than_shown(row: PublishedRow, tables: Sequence[PublishedTable]) -> bool:
@@ -95,7 +120,9 @@ def _excluding(text: str) -> Iterator[str]:
             (".", "!", "?")
         ):
             end += 1
-        yield from filter(_EXCLUDED.search, sentences(" ".join(lines[i:end])))
+        for sentence in sentences(" ".join(lines[i:end])):
+            if _EXCLUDED.search(sentence) and not _NONE_EXCLUDED.search(sentence):
+                yield sentence
 
 
 def stated_rows(text: str, policy: Policy) -> Iterator[PublishedRow]:
@@ -117,9 +144,9 @@ def stated_rows(text: str, policy: Policy) -> Iterator[PublishedRow]:
             if not label.levels or label.role != "category":
                 continue
             cells: dict[Meaning, PublishedCell] = {
-                "applicants": read_cell(found["people"]),
+                "applicants": read_cell(found["people"] or found["n"]),
                 "ratio": read_cell("N/A"),
             }
             if (rate := _RATE.search(found["rest"])) is not None:
                 cells["rate"] = read_cell(rate["rate"].rstrip(". "))
-            yield PublishedRow(label=label, cells=cells)
+            yield PublishedRow(label=label, cells=cells, is_stated=True)

@@ -86,6 +86,10 @@ _STOP: Final = re.compile(
 )
 # A day that something ends or begins on is not the day of the audit.
 OTHER_DAY: Final = re.compile(r"\b(?:until|expires?|valid|use (?:after|from)|before)\b", re.IGNORECASE)
+_TO_COME: Final = re.compile(
+    r"\b(?:next|future|planned|scheduled|upcoming|coming)\s+(?:\w+\s+)?$", re.IGNORECASE
+)
+_BEFORE: Final = 30
 _TEST_DATA: Final = re.compile(
     r"\b(?:test data|synthetic (?:data|applicants|candidates|resumes))\b", re.IGNORECASE
 )
@@ -102,8 +106,10 @@ _HOW_MADE: Final = re.compile(
     rf"{_TEST_DATA.pattern}[^\n]{{0,250}}{_MADE}|{_MADE}[^.]{{0,200}}{_TEST_DATA.pattern}", re.IGNORECASE
 )
 _NEVER_USED: Final = re.compile(
-    r"(?<!\bhad )(?:never (?:been )?used|not yet (?:been )?(?:used|in use|deployed))", re.IGNORECASE
+    r"(?<!\bhad )(?:never (?:been )?used|not yet (?:been )?(?:used|in use|deployed))(?! (?:for|to|as)\b)",
+    re.IGNORECASE,
 )
+_NOW: Final = re.compile(r"\b(?:now|while|when|during|at the time|before|until)\b", re.IGNORECASE)
 # As a title or a notice says it; that one number "is not a bias audit" says nothing about the page.
 _NO_AUDIT: Final = re.compile(
     r"\b(?:experiment|calculation|exercise|demonstration|study)\b[^.]{0,120}\bnot a bias audit\b",
@@ -204,7 +210,7 @@ def fields(
                 continue
             found, missing = said.audited is not None, "no date beside words for it" if words else missing
         elif name == "F08":
-            used = bool(_NEVER_USED.search(text)) or any(
+            used = any(_NEVER_USED.search(s) and not _NOW.search(s) for s in sentences(text)) or any(
                 map(read_date, (*dates_after("F08", text), *_dates_below("F08", text)))
             )
             found, missing = used, "no date beside words for it" if words else missing
@@ -281,6 +287,8 @@ def dates_after(field: str, text: str) -> Iterator[re.Match[str]]:
     """Yield the first date after each mention of a dated field, unless the other one is mentioned before it."""
     other = re.compile(_WORDS["F08" if field == "F01" else "F01"], re.IGNORECASE)
     for words in re.finditer(_WORDS[field], text, re.IGNORECASE):
+        if field == "F01" and _TO_COME.search(text, max(0, words.start() - _BEFORE), words.start()):
+            continue
         end = reach(text, words.end())
         end = min([end, *(stop.start() for stop in _stops(other, text, words.end(), end))])
         found = DATE.search(text, words.end(), end)

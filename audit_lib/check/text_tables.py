@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from audit_lib.check.grids import Grid
+from audit_lib.check.grids import Grid, even
 from audit_lib.check.pdf_layout import layout_grids
 from audit_lib.check.pdf_lines import TextLine, lines_of
 
@@ -17,6 +17,10 @@ _WIDTH: Final = 6.0  # of a character; its size is 10, and a line begins 12 belo
 _SIZE: Final = 10.0
 _LINE: Final = 12.0
 _TAB: Final = 8
+_LONGEST: Final = 1_000  # characters: a longer line is none of a table
+_GROUPED: Final = re.compile(
+    "(?<=\\d)[\u00a0\u2009\u202f](?=\\d{3})"
+)  # "1 324" with a space that does not break
 _WIDE: Final = 50  # characters: a line of prose that is cut at its end
 _CELLS: Final = re.compile(r"\S {2,}\S|\S\s*[|\u2502]\s*\S")
 _BAR: Final = re.compile("[|\u2502\u2551\u2503]")
@@ -41,6 +45,30 @@ def text_grids(text: str) -> Iterator[Grid]:
     ('Male', '100', '40', '.400', '.889')
     """
     yield from layout_grids(_lines(text), NOT_RULED)
+
+
+def bar_grids(text: str) -> Iterator[Grid]:
+    """Yield the tables whose cells have bars between them, as in Markdown.
+
+    Examples
+    --------
+    >>> lines = ["Results", "| Sex | Rate | Ratio |", "|---|---|---|", "| Male | 40% | 1.00 |"]
+    >>> [(grid.caption, grid.rows) for grid in bar_grids(chr(10).join(lines))]
+    [('Results', (('Sex', 'Rate', 'Ratio'), ('Male', '40%', '1.00')))]
+    """
+    block: list[list[str]] = []
+    above = caption = ""
+    for line in [*text.splitlines(), ""]:
+        if _BAR.match(words := line.strip()):
+            caption = caption if block else above
+            if not _RULE.fullmatch(_BAR.sub("", words)):
+                block.append([cell.strip() for cell in _BAR.split(words)[1:]])
+            continue
+        if block:
+            rows = [row[:-1] for row in block] if all(row[-1:] == [""] for row in block) else block
+            yield Grid(rows=even(rows), caption=caption)
+            block = []
+        above = words.strip("# ") or above
 
 
 def text_paragraphs(text: str) -> str:
@@ -72,8 +100,8 @@ def _lines(text: str) -> list[TextLine]:
 
 def _words(text: str) -> Iterator[dict[str, Any]]:
     """Yield the words with their places; bars and rules made of characters are white space."""
-    for number, line in enumerate(text.expandtabs(_TAB).splitlines()):
-        if _RULE.fullmatch(line):
+    for number, line in enumerate(_GROUPED.sub(",", text).expandtabs(_TAB).splitlines()):
+        if _RULE.fullmatch(line) or len(line) > _LONGEST:
             continue
         top = number * _LINE
         for drawn in _DRAWN.finditer(_BAR.sub(" ", line)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -257,3 +258,126 @@ def test_facts_side_by_side_on_a_page(tmp_path: Path) -> None:
     weasyprint.HTML(string=source).write_pdf(tmp_path / "facts.pdf", pdf_tags=False)
     report = check_report(tmp_path / "facts.pdf")
     assert "field_not_found" not in kinds(report) and "auditor_not_independent" in kinds(report)
+
+
+MARKDOWN = "\n".join(
+    [
+        "# Summary",
+        "Date of the audit: March 5, 2022. The audit was conducted by the vendor of the tool.",
+        *(
+            line
+            for caption, rows in summary().items()
+            for line in ("", f"## {caption}", "| " + " | ".join(HEADER) + " |", "|---|---|---|---|---|",
+                         *("| " + " | ".join(row) + " |" for row in rows))
+        ),
+    ]
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["page.txt", "page.md"])
+def test_the_words_around_tables_of_bars_are_heard(name: str, tmp_path: Path) -> None:
+    report = check_report(save(tmp_path, MARKDOWN, name), as_of=date(2026, 6, 1))
+    assert {"audit_too_old", "auditor_not_independent"} <= set(kinds(report))
+    assert sum(len(one.conventions) > 0 for one in report.rebuilt) == 46
+
+
+def test_a_stated_exclusion_hides_no_table_that_lacks(tmp_path: Path) -> None:
+    cells = counts() | {("Male", "Asian"): (4, 2), ("Female", "Asian"): (3, 1)}
+    tables = {
+        caption: [row for row in rows if row[0] != "Asian"]
+        for caption, rows in summary(cells).items()
+        if not caption.startswith("Inter")
+    }
+    words = f"{WORDS}<p>Left out as less than 2%: Asian: 7 applicants, selection rate 42.9%.</p>"
+    assert "table_missing" in kinds(check_report(save(tmp_path, html(tables, words))))
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "No category was excluded; of Asian: 30 applicants more than last year.",
+        "Categories with less than 2% were left out: Asian (2025 data).",
+        "Left out as less than 2%: Asian: 9 applicants.",
+    ],
+)
+def test_a_sentence_without_the_people_who_lack_hides_no_dropped_category(
+    sentence: str, tmp_path: Path
+) -> None:
+    tables = {caption: [row for row in rows if "Asian" not in row[0]] for caption, rows in summary().items()}
+    found = kinds(check_report(save(tmp_path, html(tables, f"{WORDS}<p>{sentence}</p>"))))
+    assert {"category_left_out", "category_dropped", "tables_do_not_add_up"} & set(found)
+    assert "category_without_ratio" not in found
+
+
+def test_a_rate_of_another_notation_in_a_sentence_is_no_impossible_one(tmp_path: Path) -> None:
+    cells = counts() | {("Male", "Asian"): (14, 5), ("Female", "Asian"): (3, 1)}
+    tables = summary(cells)
+    kept = {caption: [row for row in rows if "Asian" not in row[0]] for caption, rows in tables.items()}
+    said = (
+        "Left out as less than 2%: Asian: 17 applicants, selection rate 0.35; Male, Asian: 14 applicants; "
+        "Female, Asian: 3 people."
+    )
+    assert kinds(check_report(save(tmp_path, html(kept, f"{WORDS}<p>{said}</p>"))), notes=False) == []
+
+
+def test_labels_of_many_words_beside_numbers_are_no_column_of_prose() -> None:
+    races = [
+        "Native Hawaiian or Pacific Islander",
+        "Native American or Alaska Native",
+        "Black or African American people",
+    ]
+    left = [(40.0, 20.0 * i, races[i % 3]) for i in range(8)]
+    right = [(330.0, 20.0 * i, f"{('Male', 'Female')[i % 2]}   {210 + i}   41.0%  1.000") for i in range(8)]
+    assert page_columns(placed([*left, *right])) is None
+
+
+def test_the_next_audit_is_not_this_one(tmp_path: Path) -> None:
+    words = WORDS.replace("June 29, 2023.", "March 5, 2024. Next audit date: May 5, 2026.")
+    report = check_report(save(tmp_path, html(summary(), words)), as_of=date(2026, 6, 1))
+    assert "audit_too_old" in kinds(report) and "audit_after_as_of" not in kinds(report)
+
+
+def test_rows_of_fewer_cells_and_footnotes_between_cells_are_read(tmp_path: Path) -> None:
+    source = drawn(summary(), "<span>{}</span>", "<div class=row>{}</div>", "<div>{}</div>")
+    short = "<div class=row><span>Total</span><span>9,999</span><span>3,000</span><span>30.0%</span></div>"
+    at = source.index("</div></div>", source.index("Sex categories")) + len("</div>")
+    assert "total_mismatch" in kinds(check_report(save(tmp_path, source[:at] + short + source[at:])))
+    noted = source.replace("<span>Asian</span>", "<span>Asian</span><sup>1</sup>", 1)
+    assert noted != source and kinds(check_report(save(tmp_path, noted)), notes=False) == []
+
+
+def test_tables_of_both_kinds_on_one_page(tmp_path: Path) -> None:
+    tables = summary()
+    first = {"Sex categories": tables.pop("Sex categories")}
+    source = drawn(tables, "<span>{}</span>", "<div class=row>{}</div>", "<div>{}</div>")
+    whole = html(first).replace("</body>", source.partition("<br/>")[2])
+    assert kinds(check_report(save(tmp_path, whole)), notes=False) == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "The audit of the tool was made by Blue Lake LLP. Auditor: Blue Lake LLP.",
+        "Bias audit of Sorter by Blue Lake LLP. Auditor: Blue Lake LLP.",
+        "This page is provided by Blue Lake LLP. Auditor: Blue Lake LLP.",
+        "Audit provider: Blue Lake LLP. Auditor: Blue Lake LLP.",
+        "Auditor Vendor Employer",
+    ],
+)
+def test_who_made_the_audit_is_not_who_made_the_tool(words: str, tmp_path: Path) -> None:
+    report = check_report(save(tmp_path, html(summary(), f"{WORDS}<p>{words}</p>")))
+    assert "auditor_not_independent" not in kinds(report)
+
+
+def test_an_unbroken_space_within_a_number_of_lined_up_text(tmp_path: Path) -> None:
+    text = lined_up(summary()).replace(",", "\N{NO-BREAK SPACE}")
+    report = check_report(save(tmp_path, f"<html><body><pre>{text}</pre></body></html>"))
+    assert "unreadable_table" not in kinds(report) and len(report.tables) == 3
+
+
+def test_deep_and_long_pages_end(tmp_path: Path) -> None:
+    deep = "<div>" * 3_000 + "x" + "</div>" * 3_000
+    page_ = html(summary()).replace(
+        "</body>", f"{deep}{'<p>text' * 3_000}<pre>{'word ' * 20_000}</pre></body>"
+    )
+    assert len(check_report(save(tmp_path, page_)).tables) == 3
