@@ -85,7 +85,12 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 @pytest.mark.parametrize(
-    "seen", ["sample/_SUCCESS", "scores/0/_SUCCESS", "scores/2/scores.parquet", "metrics/metrics.json"]
+    "seen",
+    [
+        *(pytest.param(seen, marks=pytest.mark.slow) for seen in ("sample/_SUCCESS", "scores/0/_SUCCESS")),
+        "scores/2/scores.parquet",
+        "metrics/metrics.json",
+    ],
 )
 def test_a_killed_run_goes_on_and_loses_nothing(tmp_path: Path, whole: Run, seen: str) -> None:
     spec = recorded_audit(tmp_path, n=1600)

@@ -261,6 +261,7 @@ class TestOrder:
         assert record(second) == record(third) == []
         assert sealed == {path: path.read_bytes() for path in Path(third.uri).rglob("*") if path.is_file()}
 
+    @pytest.mark.slow
     def test_any_order_of_audits_gives_the_same_documents(self, tmp_path: Path) -> None:
         found = []
         for order in ((0, 1, 2), (2, 1, 0), (1, 2, 0)):
