@@ -13,7 +13,7 @@ from typing import Final
 
 from audit_lib.check.grids import Grid, even
 from audit_lib.check.headers import NUMBERS, is_of_rates, meaning_of
-from audit_lib.check.published_numbers import read_number, says_none
+from audit_lib.check.published_numbers import WHOLE, read_number, says_none
 from audit_lib.check.row_labels import categories_in, read_label
 from audit_lib.policies import Policy
 
@@ -28,14 +28,13 @@ _VALUE: Final = r"(?:[-\u2212]?[\d.,]*\d ?%?|N/?A|n/?a|\*|[-\u2013\u2014])[*\u20
 _NAMED: Final = re.compile(rf"(?P<name>\D.{{0,60}}?)\s*(?::|\s|\u2013|=)\s*(?P<value>{_VALUE})")
 
 
-_WHOLE: Final = r"\d{1,3}(?:[,.'\u2019\u00a0\u202f ]\d{3})+|\d+"
 # "Selected 209 of 1,117 applicants"
 _OF_ALL: Final = re.compile(
-    rf"(?P<name>\D.{{0,60}}?)\s*:?\s+(?P<selected>{_WHOLE})\s*(?:/|of|out of)\s*(?P<all>{_WHOLE})(?: (?P<who>[a-z ]+))?"
+    rf"(?P<name>\D.{{0,60}}?)\s*:?\s+(?P<selected>{WHOLE})\s*(?:/|of|out of)\s*(?P<all>{WHOLE})(?: (?P<who>[a-z ]+))?"
 )
 # "209 of 1,117 applicants were selected"
 _ALONE: Final = re.compile(
-    rf"(?P<selected>{_WHOLE}) (?:of|out of) (?P<all>{_WHOLE}) (?:applicants|candidates|people|individuals)"
+    rf"(?P<selected>{WHOLE}) (?:of|out of) (?P<all>{WHOLE}) (?:applicants|candidates|people|individuals)"
     r"(?: (?:were |was )?selected)?\.?",
     re.IGNORECASE,
 )

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
 from audit_lib.canonical import strict_json
 from audit_lib.check.csv_tables import csv_grids
 from audit_lib.check.docx_tables import docx_document
-from audit_lib.check.grids import PublishedFile
+from audit_lib.check.grids import Grid, PublishedFile
 from audit_lib.check.headers import has_header
 from audit_lib.check.html_tables import html_document
 from audit_lib.check.office_package import is_office, open_package, part_of
@@ -60,24 +60,29 @@ def read_document(path: Path) -> PublishedFile:
 
 
 def _plain_text(text: str, path: Path) -> PublishedFile:
-    """Read CSV, or else text whose tables are lined up by spaces."""
-    lined_up = tuple(text_grids(text))
-    is_text = any(map(has_header, lined_up))
+    """Read CSV, or else text whose cells have bars between them or are lined up by spaces."""
+    is_named_text = path.suffix.lower() in _TEXT_NAMES  # with words around its tables
+    fault: CorruptFileError | None = None
     try:
-        grids = tuple(csv_grids(text, path))
-    except CorruptFileError:
-        if not is_text:
-            raise
-        grids = ()
-    is_csv = any(map(has_header, grids))
-    if is_text and not is_csv and not any(map(has_header, bar_grids(text))):
-        return PublishedFile(format="text", text=text_paragraphs(text), grids=lined_up)
-    if path.suffix.lower() in _TEXT_NAMES:  # with words around its tables
-        shifted = any("" in row for grid in grids if has_header(grid) for row in grid.rows)
-        barred = tuple(bar_grids(text))
-        tables = barred if any(map(has_header, barred)) else lined_up if is_text and shifted else grids
+        csv = tuple(csv_grids(text, path))
+    except CorruptFileError as error:
+        csv, fault = (), error
+    is_csv = any(map(has_header, csv))
+    if is_csv and not is_named_text:
+        return PublishedFile(format="csv", text="", grids=csv)
+    is_even = all("" not in row for grid in csv if has_header(grid) for row in grid.rows)
+    readings: list[Callable[[], tuple[Grid, ...]]] = [
+        lambda: tuple(bar_grids(text)),
+        lambda: csv if is_even else (),
+        lambda: tuple(text_grids(text)),
+        lambda: csv,
+    ]
+    tables = next((found for reading in readings if any(map(has_header, found := reading()))), None)
+    if tables is not None:
         return PublishedFile(format="text", text=text_paragraphs(text), grids=tables)
-    return PublishedFile(format="csv", text="", grids=grids)
+    if fault is not None:
+        raise fault
+    return PublishedFile(format="csv", text="", grids=csv)
 
 
 def _own_report(content: bytes) -> dict[str, Any] | None:

@@ -17,8 +17,8 @@ from audit_lib.check.headers import header_at
 from audit_lib.check.published_numbers import one_line, read_number, says_none
 from audit_lib.check.row_labels import categories_in
 
-_SKIPPED: Final = frozenset({"script", "style", "svg", "template", "noscript", "select"})
-_VOID: Final = frozenset(
+SKIPPED: Final = frozenset({"script", "style", "svg", "template", "noscript", "select"})
+VOID: Final = frozenset(
     {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
 )
 _ENDED_BY_NEXT: Final = frozenset({"p", "li", "dt", "dd", "option"})
@@ -29,7 +29,8 @@ _FEWEST_ROWS: Final = 2  # below the header
 _LONGEST: Final = 160
 _MOST_PARTS: Final = 40  # of a cell
 _DEEPEST: Final = 400
-_ASIDES: Final = frozenset({"sup", "small"})
+# Footnote marks and remarks under a number: "0.97<sup>1</sup>" is not 0.971.
+ASIDES: Final = frozenset({"sup", "small"})
 _FEWEST_NUMBERS: Final = 2
 
 
@@ -53,13 +54,13 @@ class _Element:
             part = stack.pop()
             if isinstance(part, str):
                 found.append(part)
-            elif part is self or part.tag not in _TABLE | _ASIDES:
+            elif part is self or part.tag not in _TABLE | ASIDES:
                 stack += reversed(part.parts)
         return None
 
     @property
     def cells(self) -> list[_Element]:
-        return [child for child in self.children if child.tag not in _ASIDES]
+        return [child for child in self.children if child.tag not in ASIDES]
 
     @property
     def is_cell(self) -> bool:
@@ -79,9 +80,9 @@ class _Tree(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         number, self._count = self._count, self._count + 1
-        if tag in _SKIPPED:
+        if tag in SKIPPED:
             self._skipping += 1
-        if self._skipping or tag in _VOID:
+        if self._skipping or tag in VOID:
             return
         if tag in _ENDED_BY_NEXT and self._open[-1].tag == tag:
             self._open.pop()
@@ -92,13 +93,13 @@ class _Tree(HTMLParser):
         self.deepest = max(self.deepest, len(self._open))
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag in _SKIPPED:
+        if tag in SKIPPED:
             self._count += 1
         else:
             self.handle_starttag(tag, attrs)
 
     def handle_endtag(self, tag: str) -> None:
-        if tag in _SKIPPED:
+        if tag in SKIPPED:
             self._skipping = max(0, self._skipping - 1)
             return
         if self._skipping:

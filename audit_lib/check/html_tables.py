@@ -14,29 +14,23 @@ from typing import Final
 
 from audit_lib.check.grids import Format, Grid, HiddenPart, PublishedFile, even
 from audit_lib.check.hidden_elements import HiddenElement, hidden_by, hidden_names, unfolded_names
-from audit_lib.check.html_rows import drawn_tables
+from audit_lib.check.html_rows import ASIDES, SKIPPED, VOID, drawn_tables
 from audit_lib.check.picture_files import saved_pictures, with_pictures
 from audit_lib.check.place_lines import PlaceLines
 from audit_lib.check.published_numbers import one_line
 from audit_lib.check.text_tables import text_grids, text_paragraphs
 from audit_lib.page_transcript import NAME, read_visible
 
-_SKIPPED: Final = frozenset({"script", "style", "svg", "template", "noscript", "select"})
 _HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
 _BREAKS: Final = frozenset(
     {"p", "div", "li", "dt", "dd", "br", "tr", "table", "caption", "section", "article", "header", "footer", "ul", "ol",
      "figcaption", "blockquote", "summary", "title", *_HEADINGS}
 )  # fmt: skip
-# Footnote marks and remarks under a number: "0.97<sup>1</sup>" is not 0.971.
-_ASIDES: Final = frozenset({"sup", "small"})
 _MOST_SPAN: Final = 100
 _ROLES: Final = {
     "table": "table", "grid": "table", "treegrid": "table", "rowgroup": "tbody", "row": "tr", "cell": "td",
     "gridcell": "td", "columnheader": "th", "rowheader": "th", "caption": "caption",
 }  # fmt: skip
-_VOID: Final = frozenset(
-    {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
-)
 
 
 @dataclass(slots=True)
@@ -115,17 +109,17 @@ class HtmlReader(HTMLParser):
         if self._hidden is not None and self._hidden.is_left_by(tag):
             self._leave_hidden()
         if self._hidden is not None and not self._hidden.is_shown:
-            if tag not in _VOID:
+            if tag not in VOID:
                 self._hidden.opens(tag)
             return
-        if tag not in _VOID and self._hide(tag, given):
+        if tag not in VOID and self._hide(tag, given):
             return
         meant = _ROLES.get((given.get("role") or "").strip().lower(), tag)
         if drawn:
             *before, meant = drawn
             for each in before:
                 self._open_element(each, {})
-        if tag not in _VOID:
+        if tag not in VOID:
             self._roles.setdefault(tag, []).append(meant)
         if meant != tag:
             for span in ("colspan", "rowspan"):
@@ -137,7 +131,7 @@ class HtmlReader(HTMLParser):
 
     def _hide(self, tag: str, given: dict[str, str | None]) -> bool:
         """Begin an element that is not shown; whether it is one, so that nothing of it is read."""
-        is_read = tag not in _SKIPPED and not self._skipping and given.get("id") not in self._unfolded
+        is_read = tag not in SKIPPED and not self._skipping and given.get("id") not in self._unfolded
         how = hidden_by(tag, given, self._sheet) if is_read else ""
         if self._hidden is not None and not how:
             self._hidden.opens(tag)
@@ -163,7 +157,7 @@ class HtmlReader(HTMLParser):
         self._found_hidden.append(left)
 
     def _open_element(self, tag: str, attrs: dict[str, str | None]) -> None:
-        if tag in _SKIPPED:
+        if tag in SKIPPED:
             self._skipping += 1
             self._style = [] if tag == "style" else self._style
         if self._skipping:
@@ -186,7 +180,7 @@ class HtmlReader(HTMLParser):
             above = _lines(self.text[self._stops[-2] if len(self._stops) > 1 else 0 :]).rpartition("\n")[2]
             trail = tuple(words for words in self._trail if words)
             self._open.append(_Table(trail, str(self._places), above if above not in trail else ""))
-        elif tag in _ASIDES:
+        elif tag in ASIDES:
             self._asides += 1
         elif self._open:
             self._in_table(tag, attrs)
@@ -212,7 +206,7 @@ class HtmlReader(HTMLParser):
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Open an element that is written as if it were empty."""
         # HTML knows no empty elements but the void ones: <td/> opens a cell, <svg/> is the exception.
-        if tag not in _SKIPPED:
+        if tag not in SKIPPED:
             self.handle_starttag(tag, attrs)
         else:
             self._started += 1
@@ -232,7 +226,7 @@ class HtmlReader(HTMLParser):
         self._close_element(open_.pop() if open_ else tag)
 
     def _close_element(self, tag: str) -> None:
-        if tag in _SKIPPED:
+        if tag in SKIPPED:
             self._skipping = max(0, self._skipping - 1)
             if tag == "style" and self._style is not None:
                 self._sheet |= hidden_names("".join(self._style))
@@ -250,7 +244,7 @@ class HtmlReader(HTMLParser):
             self._trail[level] = " ".join("".join(self._heading).split())
             self._trail[level + 1 :] = [""] * (len(_HEADINGS) - level - 1)
             self._heading = None
-        elif tag in _ASIDES:
+        elif tag in ASIDES:
             self._asides = max(0, self._asides - 1)
         elif self._open:
             table = self._open[-1]

@@ -67,7 +67,7 @@ def left_out(
             one
             for other in others
             for one in (*_in_finer(gone, other), *_in_coarser(table, gone, other, unknown))
-            if not _may_be_said(one, text, policy, max(_people(t) for t in group.values()))
+            if not _may_be_said(one, text, policy, max(t.people for t in group.values()))
         ]
         elsewhere = [row for row in table.of("category") if not row.label.levels]
         if elsewhere and sum(one.people or 0 for one in held) <= sum(_n(row) or 0 for row in elsewhere):
@@ -93,7 +93,7 @@ def dropped(
     with its number and rate, and nobody assessed is a fact that the page alone can state. `with_words` says whether
     the file holds the page's words at all; tables alone leave open what these say.
     """
-    known = max(map(_people, tables), default=0)
+    known = max((table.people for table in tables), default=0)
     why = _beyond_rows(tables, policy, unknown, text)
     if unknown and Fraction(unknown, known + unknown) >= policy.exclusion.share:
         share = round_half_up(100 * Fraction(unknown, known + unknown), 1)
@@ -124,11 +124,11 @@ def _beyond_rows(tables: Sequence[PublishedTable], policy: Policy, unknown: int 
         listed = sum(_n(row) or 0 for row in table.of("unknown"))
         totals = [_n(row) for row in table.of("total") if not row.label.levels]
         if None not in counts:
-            there = _people(table) + max(unknown or 0, listed)
+            there = table.people + max(unknown or 0, listed)
             found += [(n, there, f"the total of table {table.name}") for n in (*totals, *table.total) if n]
     # What words say of all people is of one table only where there is one set of people.
     if unknown is not None and len({table.place for table in tables}) == 1:
-        there = max(map(_people, tables)) + unknown
+        there = max(table.people for table in tables) + unknown
         found += [
             (whole(n), there, "the text") for one in _ALL_PEOPLE.finditer(text) for n in one.groups() if n
         ]
@@ -197,11 +197,11 @@ def _fewer_people(
     policy: Policy,
 ) -> Iterator[SummaryFinding]:
     """Yield a table that has fewer people than another by more than can be of unknown category."""
-    fuller = max(others, key=_people, default=table)
+    fuller = max(others, key=lambda table: table.people, default=table)
     counts = [_n(row) for each in (table, fuller) for row in each.of("category")]
-    most = _people(fuller)
+    most = fuller.people
     # A slip in one number is no category: tables that do not add up are a finding of their own.
-    if None not in counts and most - _people(table) - unknown > policy.exclusion.share * most:
+    if None not in counts and most - table.people - unknown > policy.exclusion.share * most:
         yield _finding(table, [_Held(category, fuller.name, None) for category in gone], policy)
 
 
@@ -240,7 +240,3 @@ def _has_people(row: PublishedRow) -> bool:
     if (n := _n(row)) is not None:
         return n > 0
     return any(row.cell(meaning).number is not None for meaning in ("rate", "ratio"))
-
-
-def _people(table: PublishedTable) -> int:
-    return sum(_n(row) or 0 for row in table.of("category"))

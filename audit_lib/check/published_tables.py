@@ -116,6 +116,11 @@ class PublishedTable:
         """What findings call it."""
         return f"{self.number} ({self.caption or self.family or 'without a caption'})"
 
+    @property
+    def people(self) -> int:
+        """How many people its categories have, where their number is printed."""
+        return sum(row.cell("applicants").count or 0 for row in self.of("category"))
+
     def of(self, role: str) -> list[PublishedRow]:
         """Rows of a role: ``category``, ``unknown`` or ``total``."""
         return [row for row in self.rows if row.label.role == role]

@@ -75,15 +75,11 @@ def with_stated_exclusions(
         if row.label.key in {other.label.key for other in table.rows} or _is_less_than_shown(row, found):
             continue
         found[places[0]] = replace(table, rows=(*table.rows, _as_printed(row, table)))
-    most = max(map(_people, found), default=0)
+    most = max((table.people for table in found), default=0)
     return [
-        before if table is not before and most - _people(table) > unknown else table
+        before if table is not before and most - table.people > unknown else table
         for before, table in zip(tables, found, strict=True)
     ]
-
-
-def _people(table: PublishedTable) -> int:
-    return sum(row.cell("applicants").count or 0 for row in table.of("category"))
 
 
 def _as_printed(row: PublishedRow, table: PublishedTable) -> PublishedRow:
