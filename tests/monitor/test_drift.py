@@ -21,15 +21,14 @@ from audit_lib.run import Run
 from audit_lib.typed_json import decode_value
 from audit_lib.window import Window
 from tests.archive.cases import applicants, do, new_run, reseal
+from tests.archive.kept_runs import sealed
 
 WEEKS = [Window.parse(f"2026-01-{day:02d}", f"2026-01-{day + 7:02d}") for day in (5, 12, 19)]
 
 
 def run(folder: Path, week: int, **options: Any) -> Run:
     """A run of one week's applicants, done up to its evidence."""
-    inputs = folder / f"inputs {week}"
-    inputs.mkdir(exist_ok=True)
-    return do(new_run(inputs, str(folder / "store"), WEEKS[week], **options), until="evidence")
+    return sealed(folder, folder / f"inputs {week}", WEEKS[week], **options)
 
 
 def drift(current: Run) -> DriftDocument:
@@ -152,9 +151,13 @@ def test_a_week_in_which_one_group_does_worse(tmp_path: Path) -> None:
 def test_the_same_runs_give_the_same_bytes(tmp_path: Path) -> None:
     made = []
     for name in ("one", "two"):
-        (tmp_path / name).mkdir()
-        run(tmp_path / name, 0)
-        content = pretty_json(compare(run(tmp_path / name, 1, rows=applicants(40))))
+        folder = tmp_path / name
+        runs = []
+        for week, rows in enumerate((applicants(), applicants(40))):
+            inputs = folder / f"inputs {week}"
+            inputs.mkdir(parents=True)
+            runs.append(do(new_run(inputs, str(folder / "store"), WEEKS[week], rows=rows)))
+        content = pretty_json(compare(runs[-1]))
         # The manifests cover the reports, whose pages print when they were made.
         made.append(re.sub(rb'"manifest_sha256": "[0-9a-f]{64}"', b"", content))
         assert made[-1] != content
