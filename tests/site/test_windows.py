@@ -11,7 +11,8 @@ import pytest
 from audit_lib.run import SUCCESS, Run
 from audit_lib.site import publish
 from audit_lib.window import Window
-from tests.archive.cases import applicants, as_format_1, do, new_run
+from tests.archive.cases import applicants, as_format_1
+from tests.archive.kept_runs import sealed
 
 WEEKS = [Window.parse(f"2026-01-{day:02d}", f"2026-01-{day + 7:02d}") for day in (5, 12, 19)]
 SCHEDULE = {"schedule": {"cron": "0 0 * * 1", "catchup": 2}}
@@ -21,8 +22,7 @@ def run(folder: Path, week: int, *, answered: bool = True) -> Run:
     rows = applicants()
     for row in rows[1::4] if not answered else []:
         row["recorded_score"] = None
-    (inputs := folder / f"inputs {week}").mkdir()
-    done = do(new_run(inputs, str(folder / "store"), WEEKS[week], rows=rows, **SCHEDULE))
+    done = sealed(folder, folder / f"inputs {week}", WEEKS[week], rows=rows, **SCHEDULE)
     # As if it had been made when its window ended: the site speaks as of the latest sealing. Format 1 seals no times,
     # and there was no journal then.
     as_format_1(Path(done.uri))

@@ -13,18 +13,16 @@ from audit_lib.run import Run
 from audit_lib.store import open_store
 from audit_lib.window import Window
 from audit_lib.windows import read_index
-from tests.archive.cases import applicants, do
-from tests.archive.cases import new_run as opened
+from tests.archive.cases import applicants
+from tests.archive.kept_runs import sealed
 
 WEEKS = [Window.parse(f"2026-01-{day:02d}", f"2026-01-{day + 7:02d}") for day in (5, 12, 19)]
 SCHEDULE = {"schedule": {"cron": "0 0 * * 1", "catchup": 1}}
 
 
 def run(folder: Path, week: int, shift: float = 0.0) -> Run:
-    (inputs := folder / f"inputs {week}").mkdir()
-    return do(
-        opened(inputs, str(folder / "store"), WEEKS[week], rows=applicants(240, shift=shift), **SCHEDULE)
-    )
+    rows = applicants(240, shift=shift)
+    return sealed(folder, folder / f"inputs {week}", WEEKS[week], rows=rows, **SCHEDULE)
 
 
 def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, list[str]]:
