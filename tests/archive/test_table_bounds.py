@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -190,7 +191,9 @@ def test_lists_of_names_are_counted_and_not_guessed() -> None:
     content = written(pa.table({"keys": names}))
     assert why_not_read(content, 4 * MIB) == ""
     assert "unpacks to more than" in why_not_read(content, MIB)
-    often = written(pa.table({"keys": pa.array([["x" * LONG]] * 20_000, pa.list_(pa.string()))}))
+    once = pa.DictionaryArray.from_arrays(np.zeros(20_000, np.int8), ["x" * LONG])  # 2 GB, held once
+    lists = pa.ListArray.from_arrays(np.arange(20_001, dtype=np.int32), once)
+    often = written(pa.table({"keys": lists}), store_schema=False)
     assert len(often) < 10_000
     assert "unpacks to more than" in why_not_read(often, 1_900 * MIB)
     assert why_not_read(often, 2_000 * MIB) == ""
@@ -210,7 +213,8 @@ def test_an_encrypted_table_is_bounded_with_and_without_keys(
     path = Path(run.uri) / name
     content = path.read_bytes()
     head = content[: len(content) - len(parts_of(content)[1])]
-    path.write_bytes(head + written(pa.table({"keys": [["x"]] * 20_000, "sealed": [b"y" * LONG] * 20_000})))
+    one = pa.DictionaryArray.from_arrays(np.zeros(20_000, np.int8), [b"y" * LONG])  # 2 GB, held once
+    path.write_bytes(head + written(pa.table({"keys": [["x"]] * 20_000, "sealed": one}), store_schema=False))
     reseal(Path(run.uri))
     if not keys_are_here:
         monkeypatch.delenv(KEY)

@@ -150,7 +150,7 @@ def test_what_is_found_is_the_same(
         reseal(bundle)
     alone = verify(str(bundle), processes=1)
     monkeypatch.setattr(checks, "WorkerProcess", InThisProcess)
-    for processes in (2, 5):
+    for processes in (2, 5) if change is everything else (2,):
         assert verify(str(bundle), processes=processes) == alone
     assert alone.findings
 
