@@ -29,7 +29,7 @@ def planned(run: Run) -> dict[str, Any]:
     return document
 
 
-@pytest.mark.parametrize(("each", "size"), [(1, 200), (3, 150)])
+@pytest.mark.parametrize(("each", "size"), [(1, 200), pytest.param(3, 150, marks=pytest.mark.slow)])
 def test_rows_and_power_of_a_fixed_design(tmp_path: Path, each: int, size: int) -> None:
     measure = {"alpha": 0.1, "power": 0.9}
     run = persona_run(

@@ -72,8 +72,11 @@ def test_a_filled_text_is_found_again_by_its_pattern(language: str) -> None:
             if pattern_of(english) is None:
                 continue
             values = {place: str(7 + i) for i, place in enumerate(dict.fromkeys(_places(english)))}
-            assert archived(_filled(english, values)) in _readings(held, _filled(english, values)), english
-            told += archived(_filled(english, values)) == _filled(other, values)
+            found = archived(_filled(english, values))
+            if found == _filled(other, values):
+                told += 1
+            else:
+                assert found in _readings(held, _filled(english, values)), english
     assert not speaker.untranslated
     assert told > 0.97 * sum(pattern_of(english) is not None for english in held)
 
