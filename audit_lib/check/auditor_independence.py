@@ -126,6 +126,14 @@ _OF_THE_AUDIT: Final = re.compile(
     _I,
 )
 _CLAUSE: Final = 120
+_BEFORE_LABEL: Final = re.compile(r"[\W_]+")
+_COMPANY: Final = re.compile(r"company\b", _I)
+# The line above "Company: Blue Lake", or above "Made by: Blue Lake"
+_AUDITOR_HEADS: Final = re.compile(
+    r"\W*(?:(?:the|our|your|about|independent|bias|external) )*(?:auditors?|audit(?:ing)? firm|audited by)\W*",
+    _I,
+)
+_AUDIT_HEADS: Final = re.compile(rf"^(?!.*:)(?!\W*{_TOOL}\b).*\baudit(?:s|ed|ors?)?\b", _I)
 _FORMS: Final = frozenset(
     {"inc", "llc", "ltd", "corp", "corporation", "gmbh", "co", "company", "plc", "lp", "llp", "limited", "incorporated",
      "the", "ag", "sa", "bv", "pllc", "pc"}
@@ -196,10 +204,17 @@ def _names(patterns: tuple[re.Pattern[str], ...], text: str) -> list[str]:
 
 def _is_of_the_audit(text: str, match: re.Match[str]) -> bool:
     """Whether "made by" or "provided by" is said of the audit or of the page: its maker is the auditor."""
-    if not _MADE_BY.match(match[0]):
-        return False
-    clause = re.split(r"[.,;:(\n]", text[max(0, match.start() - _CLAUSE) : match.start()])[-1]
-    return _OF_THE_AUDIT.search(clause) is not None
+    label = _BEFORE_LABEL.match(match[0])
+    words = match[0][label.end() if label else 0 :]
+    before = text[max(0, match.start() - _CLAUSE) : match.start() + (label.end() if label else 0)]
+    if _MADE_BY.match(words) and not (label and label[0].strip()):
+        clause = re.split(r"[.,;:(\n]", before)[-1]
+        if _OF_THE_AUDIT.search(clause):
+            return True
+    line = next((line for line in reversed(before.split("\n")) if line.strip()), "")
+    if _COMPANY.match(words):
+        return _AUDITOR_HEADS.fullmatch(line) is not None
+    return _MADE_BY.match(words) is not None and _AUDIT_HEADS.search(line) is not None
 
 
 def _closeness(one: str, other: str) -> str | None:

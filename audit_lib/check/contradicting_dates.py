@@ -26,6 +26,12 @@ _EARLIER: Final = re.compile(
 )
 # Not "Halvorsen Audit Partners", nor "by Halvorsen, an independent auditor, on May 2".
 _ANOTHER: Final = re.compile(r"audit(?!or,)|AUDIT|Audit(?! [A-Z])")
+_THIS_AUDIT: Final = re.compile(
+    r"\b(?:this|the (?:present|current|latest|most recent)|(?:present|current|latest|most recent))"
+    r"(?: (?:independent|annual|bias|impact)){0,3} audit\b",
+    re.IGNORECASE,
+)
+_BEFORE: Final = 30  # characters
 _BEGINNING: Final = re.compile(r"\b(?:between|from|started|began|beginning)\s*$", re.IGNORECASE)
 _FIRST: Final = re.compile(
     r"\b(?:first|initial)\b(?: ever)?(?: (?:independent|annual))*(?: bias)? audit\b", re.IGNORECASE
@@ -103,6 +109,7 @@ def _audited(text: str) -> set[date]:
     """Return the days that the page gives for its audit; a month counts only where no day of it is given."""
     exact: set[date] = set()
     months: set[date] = set()
+    own: set[date] = set()  # said of this audit, in these words
     for words in re.finditer(words_of("F01"), text, re.IGNORECASE):
         line = text[text.rfind("\n", 0, words.start()) + 1 : words.start()]
         if _OTHER_AUDIT.search(line) or _OTHER_AUDIT.search(f"{words[0].partition('audit')[0]}"):
@@ -117,10 +124,12 @@ def _audited(text: str) -> set[date]:
         if OTHER_DAY.search(between) or _BEGINNING.search(between) or _ANOTHER.search(between):
             continue
         (months if is_month(found) else exact).add(day)
+        if _THIS_AUDIT.search(text, max(0, words.start() - _BEFORE), words.end()):
+            own.add(day)
     earlier = {
         read_date(found) for words in _EARLIER.finditer(text) if (found := DATE.match(text, words.end()))
     }
-    exact = exact - earlier or exact
+    exact = exact - (earlier - own) or exact
     given = {(day.year, day.month) for day in exact}
     return exact | {day for day in months if (day.year, day.month) not in given}
 

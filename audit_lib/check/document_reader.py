@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -24,6 +25,8 @@ from audit_lib.errors import CorruptFileError, InputError
 MOST_BYTES: Final = 64 * 2**20
 _OWN_REPORT: Final = "audit-report/"
 _TEXT_NAMES: Final = (".txt", ".text", ".md")
+# Text may speak of "<Table 2" or of "< table": an element begins and ends.
+_TABLE: Final = re.compile(r"<table(?:\s[^<>]*)?>.*</", re.IGNORECASE | re.DOTALL)
 _ENCODINGS: Final = ("utf-8-sig", "cp1252", "latin-1")
 
 
@@ -50,7 +53,7 @@ def read_document(path: Path) -> PublishedFile:
     if (report := _own_report(content)) is not None:
         return PublishedFile(format="json", text="", grids=(), own=report)
     start = text[:4096].lower()
-    if "<table" in text.lower() or "<html" in start or "<!doctype html" in start:
+    if "<html" in start or "<!doctype html" in start or _TABLE.search(text):
         return html_document(text, path.parent)
     if path.suffix.lower() == ".pdf":
         raise CorruptFileError(

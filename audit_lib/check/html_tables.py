@@ -26,6 +26,8 @@ _BREAKS: Final = frozenset(
     {"p", "div", "li", "dt", "dd", "br", "tr", "table", "caption", "section", "article", "header", "footer", "ul", "ol",
      "figcaption", "blockquote", "summary", "title", *_HEADINGS}
 )  # fmt: skip
+# "<b>Blue</b><b>Lake</b>" is written in one word.
+_STYLING: Final = frozenset({"b", "em", "font", "i", "mark", "strong", "u"})
 _MOST_SPAN: Final = 100
 _ROLES: Final = {
     "table": "table", "grid": "table", "treegrid": "table", "rowgroup": "tbody", "row": "tr", "cell": "td",
@@ -78,6 +80,7 @@ class HtmlReader(HTMLParser):
         self._drawn = drawn or {}
         self._started = 0  # start tags that were read
         self._between = 0  # tags since the last words: 2 where one element ended and the next began
+        self._ended = ""  # the tag that ended last
         self.text: list[str] = []
         self.grids: list[Grid] = []
         self._ends: list[int] = []  # where in the text each grid ends, and the next heading or table begins
@@ -105,7 +108,8 @@ class HtmlReader(HTMLParser):
         given = dict(attrs)
         drawn = self._drawn.get(self._started, ())
         self._started += 1
-        self._between = 2 if self._between == 1 else self._between
+        if self._between == 1 and (tag not in _STYLING or tag != self._ended):
+            self._between = 2
         if self._hidden is not None and self._hidden.is_left_by(tag):
             self._leave_hidden()
         if self._hidden is not None and not self._hidden.is_shown:
@@ -213,7 +217,7 @@ class HtmlReader(HTMLParser):
 
     def handle_endtag(self, tag: str) -> None:
         """Close an element, and what its role stands for."""
-        self._between = self._between or 1
+        self._between, self._ended = self._between or 1, tag
         if self._hidden is not None:
             hidden, is_own = self._hidden, tag == self._hidden.tag
             if hidden.closes(tag):
