@@ -5,8 +5,9 @@ from fractions import Fraction
 
 import pytest
 
+from benchmarks.check_report_twins import told
 from benchmarks.published_fourth import corpus, draw, faults
-from benchmarks.published_fourth.judge import RIGHT, told
+from benchmarks.published_fourth.judge import RIGHT
 from benchmarks.published_fourth.notation import bare, fraction, percent
 
 SEED = 3
@@ -88,5 +89,7 @@ def test_dates_can_be_read_in_one_way_only():
 def test_every_kind_has_a_judge():
     assert set(RIGHT) == set(faults.KINDS)
     finding = {"id": "rate_not_rebuilt", "severity": "error", "message": "the counts give 0.91"}
-    assert told("wrong_rate", [finding])
-    assert not told("wrong_rate", [finding | {"severity": "note"}]) and not told("stale_audit", [finding])
+    assert told(RIGHT, "wrong_rate", [finding])
+    assert not told(RIGHT, "wrong_rate", [finding | {"severity": "note"}]) and not told(
+        RIGHT, "stale_audit", [finding]
+    )

@@ -49,8 +49,3 @@ RIGHT = {
     "missing_unknown_count": {"field_not_found", "unknown_in_calculation"},
     "contradictory_audit_dates": {"audit_dates_differ"},
 }
-
-
-def told(kind: str, findings: list[dict]) -> set[tuple[str, str]]:
-    """Errors and warnings, by name and message, that say what is wrong; any table, row or field will do."""
-    return {(f["id"], f["message"]) for f in findings if f["severity"] != "note" and f["id"] in RIGHT[kind]}
