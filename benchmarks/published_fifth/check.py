@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from datetime import timedelta
 from decimal import ROUND_HALF_UP, Decimal, getcontext
+from itertools import pairwise
 
 from benchmarks.published_fifth.faults import TODAY
 from benchmarks.published_fifth.model import AuditTable, Draw, Row
@@ -25,7 +26,7 @@ def near(printed: str, exact: Decimal, percent: bool) -> bool:
 
 
 def people_of(draw: Draw, unit: int, row: Row) -> tuple[int, int]:
-    """Counts the people of a row again."""
+    """Count the people of a row again."""
     one = draw.units[unit]
     cells = [
         value for (sex, race), value in one.counts.items() if row.sex in ("", sex) and row.race in ("", race)
@@ -85,10 +86,10 @@ def check_draw(draw: Draw) -> list[str]:
         out.append("audit date")
     if facts.use > TODAY + timedelta(days=1) or facts.start >= facts.end:
         out.append("dates")
-    line = facts.earlier + [facts.audit]
+    line = [*facts.earlier, facts.audit]
     if line[0] > facts.use:
         out.append("use before the first audit")
-    if any(later - sooner > year for sooner, later in zip(line, line[1:])):
+    if any(later - sooner > year for sooner, later in pairwise(line)):
         out.append("more than a year between audits")
     if facts.use - line[0] > year:
         out.append("first audit too old at first use")

@@ -1,4 +1,4 @@
-"""Writes the files and their labels."""
+"""Write the files and their labels."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pathlib import Path
 
 from benchmarks.published_fifth.check import check_draw
 from benchmarks.published_fifth.plan import Job, clean_jobs, fault_jobs, redraw
-from benchmarks.published_fifth.produce import Producer, TooLong, ending
+from benchmarks.published_fifth.produce import Producer, TooLongError, ending
 
 
 def write_job(producer: Producer, job: Job, folder: Path, number: int) -> list[dict[str, str]]:
-    """Writes one clean file, or a file with a fault and its twin; gives their labels."""
+    """Write one clean file, or a file with a fault and its twin; return their labels."""
     name = f"{number:04d}.{ending(job.producer)}"
     common = {"layout": job.layout.name, "producer": job.producer, "part": job.layout.part}
     wrong = check_draw(job.clean)
@@ -36,7 +36,7 @@ def write_job(producer: Producer, job: Job, folder: Path, number: int) -> list[d
 
 
 def write(folder: Path, seed: str, layouts: Collection[str], each: int) -> list[dict[str, str]]:
-    """Writes the files of some layouts (of all where none is named) and their labels; `each` bounds the jobs of a
+    """Write the files of some layouts (of all where none is named) and their labels; `each` bounds the jobs of a
     layout and producer, clean and with a fault."""
     for part in ("clean", "faults", "twins"):
         (folder / part).mkdir(parents=True, exist_ok=True)
@@ -53,7 +53,7 @@ def write(folder: Path, seed: str, layouts: Collection[str], each: int) -> list[
                 try:
                     labels += write_job(producer, job, folder, place + 1)
                     break
-                except TooLong as why:
+                except TooLongError as why:
                     print(f"{job.layout.name} {job.producer}: drawn again ({str(why)[-300:]})")
                     job = redraw(seed, job, place)
             else:

@@ -1,4 +1,4 @@
-"""Draws everything for one file."""
+"""Draw everything for one file."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def draw_style(rng: Random, layout: Layout, scoring: bool) -> Style:
 def _tables(
     rng: Random, style: Style, names: list[str], layout: Layout, scoring: bool
 ) -> tuple[list[Unit], list[AuditTable]]:
-    """Draws people until every table is clear-cut."""
+    """Draw people until every table is clear-cut."""
     units: list[Unit] = []
     tables: list[AuditTable] = []
     base = rng.uniform(0.22, 0.7)
@@ -139,7 +139,7 @@ def say_highest(draw: Draw, kind: str, name: str, rate: str) -> str:
 
 
 def _add_before(table: AuditTable, old: AuditTable) -> None:
-    """Writes last year's ratio beside this year's."""
+    """Write last year's ratio beside this year's."""
     known = {(row.sex, row.race): row.ratio for row in old.rows + old.left_out}
     for row in table.rows:
         row.before = known[(row.sex, row.race)]

@@ -1,4 +1,4 @@
-"""Draws the dates, the firms and where the data came from."""
+"""Draw the dates, the firms and where the data came from."""
 
 from __future__ import annotations
 
@@ -10,19 +10,21 @@ from benchmarks.published_fifth.names import AUDITORS, EMPLOYERS, PURPOSES, TOOL
 
 REASONS = [
     "These twelve months were chosen because the present version of the model was released at their start.",
-    "The period was limited to twelve months so that it covers one full yearly hiring cycle and the model version now in use.",
+    "The period was limited to twelve months so that it covers one full yearly hiring cycle and the "
+    "model version now in use.",
     "Earlier months were not used because the job-related questions of the tool were different then.",
     "The audit was limited to this period because it is the latest full year for which results were complete.",
 ]
 TEST_REASONS = [
     "Historical data was not used because {employer} had not yet used the tool and no other user of it had collected "
     "enough demographic answers for a statistically significant audit. The test data was obtained from {people} paid "
-    "volunteers, recruited by the auditor through an online research panel between {start} and {end}, who took the same "
-    "assessment as applicants do, were scored by the production version of the tool and stated their sex and race/ethnicity themselves.",
-    "There was not enough historical data to conduct a statistically significant bias audit, since the tool is new and fewer "
-    "than 200 people had been assessed. Test data was used instead: the auditor collected {people} real resumes from "
-    "consenting job seekers between {start} and {end}, with the sex and race/ethnicity that these people reported, and ran each of them "
-    "through the production version of the tool.",
+    "volunteers, recruited by the auditor through an online research panel between {start} and {end}, who took the "
+    "same assessment as applicants do, were scored by the production version of the tool and stated their sex and "
+    "race/ethnicity themselves.",
+    "There was not enough historical data to conduct a statistically significant bias audit, since the tool is new "
+    "and fewer than 200 people had been assessed. Test data was used instead: the auditor collected {people} real "
+    "resumes from consenting job seekers between {start} and {end}, with the sex and race/ethnicity that these people "
+    "reported, and ran each of them through the production version of the tool.",
 ]
 
 
@@ -91,7 +93,7 @@ def draw_facts(rng: Random, options: Options) -> Facts:
 
 
 def shift(facts: Facts, days: int) -> None:
-    """Moves every date of the page back by so many days."""
+    """Move every date of the page back by so many days."""
     gap = timedelta(days=days)
     facts.audit -= gap
     facts.audit_again -= gap

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import deepcopy
 from datetime import date, timedelta
 from fractions import Fraction
 from random import Random
-from typing import Callable
 
 from benchmarks.published_fifth import faults_numbers as numbers
 from benchmarks.published_fifth.draw import say_highest
@@ -71,19 +71,31 @@ def contradictory_dates(draw: Draw, rng: Random) -> str | None:
             if facts.earlier
             else facts.use + timedelta(days=rng.randint(20, 45))
         )
-        return f"the distribution date is {date_text(facts.use, form)} in one place and {date_text(facts.use_again, form)} in another"
+        return (
+            f"the distribution date is {date_text(facts.use, form)} in one place and "
+            f"{date_text(facts.use_again, form)} in another"
+        )
     if way == "unaudited":
         facts.earlier = []
-        return f"the tool has been in use since {date_text(facts.use, form)}, the audit is of {first}, and no earlier one is told of"
+        return (
+            f"the tool has been in use since {date_text(facts.use, form)}, the audit is of {first}, and "
+            "no earlier one is told of"
+        )
     facts.use = facts.use_again = facts.audit + timedelta(days=rng.randint(15, 60))
-    return f"the data is of the employer's own use up to {date_text(facts.end, form)}, but its use began on {date_text(facts.use, form)}"
+    return (
+        f"the data is of the employer's own use up to {date_text(facts.end, form)}, but its use began on "
+        f"{date_text(facts.use, form)}"
+    )
 
 
 def stale_audit(draw: Draw, rng: Random) -> str | None:
     """The newest audit is 14 to 40 months old."""
     goal = TODAY - timedelta(days=round(rng.uniform(14.2, 39.8) * 30.4))
     shift(draw.facts, (draw.facts.audit - goal).days)
-    return f"the newest audit is of {date_text(draw.facts.audit, draw.style.dates)}, more than a year before {TODAY.isoformat()}"
+    return (
+        f"the newest audit is of {date_text(draw.facts.audit, draw.style.dates)}, more than a year "
+        f"before {TODAY.isoformat()}"
+    )
 
 
 def vendor_as_auditor(draw: Draw, rng: Random) -> str | None:
@@ -119,8 +131,10 @@ def bias_free_claim(draw: Draw, rng: Random) -> str | None:
 
 
 MADE_UP = [
-    "The {people} profiles used for the audit were made up, and their scores were drawn at random from a normal distribution.",
-    "The figures are based on a synthetic population of fictitious {people}; scores were produced by a random number generator.",
+    "The {people} profiles used for the audit were made up, and their scores were drawn at random "
+    "from a normal distribution.",
+    "The figures are based on a synthetic population of fictitious {people}; scores were produced "
+    "by a random number generator.",
     "For this audit, sample records of invented {people} were created and each was given a randomly generated result.",
 ]
 
@@ -150,7 +164,10 @@ def wrong_highest_sentence(draw: Draw, rng: Random) -> str | None:
     name = label(draw.style, top if way == "number" else other)
     rate = {"name": top.rate, "both": other.rate, "number": wrong}[way]
     draw.highest[(unit, kind)] = say_highest(draw, kind, name, rate)
-    return f"{numbers.place(draw, table)} has {label(draw.style, top)} highest with {top.rate}; the page says: {draw.highest[(unit, kind)]}"
+    return (
+        f"{numbers.place(draw, table)} has {label(draw.style, top)} highest with {top.rate}; the page "
+        f"says: {draw.highest[(unit, kind)]}"
+    )
 
 
 KINDS: dict[str, tuple[int, Callable[[Draw, Random], str | None]]] = {

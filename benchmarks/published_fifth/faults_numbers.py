@@ -108,7 +108,10 @@ def wrong_reference(draw: Draw, rng: Random) -> str | None:
         return None
     base = rng.choice(rows)
     fill_ratios(table.rows, draw.style, base.value)
-    return f"{place(draw, table)}: all ratios are against {label(draw.style, base)}, not against {label(draw.style, top)}, which has the highest rate"
+    return (
+        f"{place(draw, table)}: all ratios are against {label(draw.style, base)}, not against "
+        f"{label(draw.style, top)}, which has the highest rate"
+    )
 
 
 def duplicate_category(draw: Draw, rng: Random) -> str | None:
@@ -156,7 +159,10 @@ def dropped_category(draw: Draw, rng: Random) -> str | None:
     if table is inter and rng.random() < 0.25:
         gone = next(row for row in inter.rows if row.race == race)
         table.rows.remove(gone)
-        return f"{place(draw, table)}: {label(draw.style, gone)} is left out without a word, {place(draw, other)} has {name}"
+        return (
+            f"{place(draw, table)}: {label(draw.style, gone)} is left out without a word, "
+            f"{place(draw, other)} has {name}"
+        )
     table.rows = [row for row in table.rows if row.race != race]
     return f"{place(draw, table)}: {name} is left out without a word, {place(draw, other)} has it"
 
@@ -189,7 +195,11 @@ def totals_do_not_add(draw: Draw, rng: Random) -> str | None:
     fill_ratios(rows, style)
     if table.total is not None:
         table.total = make_row(style, "", "", whole, sum(one.chosen for one in rows), whole)
-    return f"{place(draw, table)} adds up to {whole}, the other tables to {draw.units[table.unit].both_known}, though the page says they are of the same people ({label(style, row)} raised from {row.n} to {n})"
+    return (
+        f"{place(draw, table)} adds up to {whole}, the other tables to "
+        f"{draw.units[table.unit].both_known}, though the page says they are of the same people "
+        f"({label(style, row)} raised from {row.n} to {n})"
+    )
 
 
 def percent_fraction(draw: Draw, rng: Random) -> str | None:

@@ -1,4 +1,4 @@
-"""Puts the rows of a table into the shapes in which pages print them."""
+"""Put the rows of a table into the shapes in which pages print them."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def flat(
         )
     if table.total is not None:
         body.append(
-            [Cell("Total", span=2 if two else 1, head=True)] + total_cells(draw, table.total, columns)
+            [Cell("Total", span=2 if two else 1, head=True), *total_cells(draw, table.total, columns)]
         )
     return Grid([first + heads(draw, columns)], body)
 
@@ -106,7 +106,7 @@ def nested(draw: Draw, table: AuditTable, by: str, columns: Columns | None = Non
     )
     if table.total is not None:
         body.append(
-            [Cell("Total", span=2 if stub else 1, head=True)] + total_cells(draw, table.total, columns)
+            [Cell("Total", span=2 if stub else 1, head=True), *total_cells(draw, table.total, columns)]
         )
     return Grid([first + heads(draw, columns)], body)
 
@@ -138,8 +138,8 @@ def rule_nested(draw: Draw, table: AuditTable, columns: Columns | None = None) -
             done += 1
             body.append(cells)
     if table.total is not None:
-        body.append([Cell("Total", span=3, head=True)] + total_cells(draw, table.total, columns))
-    return Grid([[Cell("", span=3, head=True)] + heads(draw, columns)], body)
+        body.append([Cell("Total", span=3, head=True), *total_cells(draw, table.total, columns)])
+    return Grid([[Cell("", span=3, head=True), *heads(draw, columns)]], body)
 
 
 def matrix(draw: Draw, table: AuditTable, columns: Columns | None = None) -> Grid:
@@ -182,7 +182,7 @@ def transposed(draw: Draw, table: AuditTable, columns: Columns | None = None) ->
     ]
     if table.total is not None:
         head[0].append(Cell("Total", down=len(head), head=True))
-        for cells, extra in zip(body, total_cells(draw, table.total, columns)):
+        for cells, extra in zip(body, total_cells(draw, table.total, columns), strict=True):
             cells.append(extra)
     return Grid(head, body)
 
@@ -210,7 +210,7 @@ def long_table(
             )
         if table.total is not None:
             first = [] if bands else [Cell(names[table.kind], head=True)]
-            body.append(first + [Cell("Total", head=True)] + total_cells(draw, table.total, columns))
+            body.append([*first, Cell("Total", head=True), *total_cells(draw, table.total, columns)])
     first = (
         [Cell("Category", head=True)]
         if bands

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from benchmarks.published_fifth import layouts_a as a
-from benchmarks.published_fifth import layouts_b as b
+from benchmarks.published_fifth import layouts_reports as reports
+from benchmarks.published_fifth import layouts_sheets as sheets
+from benchmarks.published_fifth import layouts_web as web
 from benchmarks.published_fifth.model import Layout, Options
 
 FULL = (("n", "k", "rate", "ratio"),)
@@ -16,39 +17,39 @@ LAYOUTS = [
         "rule_page",
         "learn",
         ("html_hand", "chromium_pdf", "scan_png"),
-        a.rule_page,
+        web.rule_page,
         Options(races=("full", "eeo"), pairs=("sex_race",), columns=BOTH, rates=("pct1", "pct0", "pct2")),
     ),
     Layout(
         "accordion",
         "held",
         ("html_builder", "weasyprint_pdf"),
-        a.accordion,
-        Options(columns=BOTH + (("rate", "ratio", "n"),)),
+        web.accordion,
+        Options(columns=(*BOTH, ("rate", "ratio", "n"))),
     ),
     Layout(
         "react_tabs",
         "learn",
         ("html_react", "chromium_pdf"),
-        a.react_tabs,
+        web.react_tabs,
         Options(
             units=(1, 1, 2),
             pairs=("race_sex", "words", "slash"),
-            columns=FULL + (("n", "rate", "ratio"), ("ratio", "rate", "n")),
+            columns=(*FULL, ("n", "rate", "ratio"), ("ratio", "rate", "n")),
         ),
     ),
     Layout(
         "letter",
         "held",
         ("latex_pdf", "docx", "scan_pdf"),
-        b.letter,
+        reports.letter,
         Options(ratios=("r3", "r2"), columns=BOTH, rates=("pct1", "pct2", "frac3"), totals=20),
     ),
     Layout(
         "consulting",
         "learn",
         ("docx", "libreoffice_pdf"),
-        b.consulting,
+        reports.consulting,
         Options(
             units=(1, 1, 2, 3),
             columns=(("n", "share", "k", "rate", "ratio"), ("n", "k", "rate", "ratio")),
@@ -60,11 +61,11 @@ LAYOUTS = [
         "one_table",
         "held",
         ("chromium_pdf", "html_hand"),
-        b.one_table,
+        reports.one_table,
         Options(
             units=(1, 1, 1, 2),
             pairs=("race_sex", "comma", "sex_race"),
-            columns=FULL + (("rate", "n", "ratio"), ("n", "share", "rate", "ratio")),
+            columns=(*FULL, ("rate", "n", "ratio"), ("n", "share", "rate", "ratio")),
             rates=("pct1", "bare1", "frac2", "pct2"),
             totals=25,
         ),
@@ -73,7 +74,7 @@ LAYOUTS = [
         "matrix",
         "learn",
         ("weasyprint_pdf", "latex_pdf", "excel_html"),
-        b.matrix,
+        reports.matrix,
         Options(
             columns=BOTH, pairs=("race_sex",), totals=35, rates=("pct1", "pct0", "pct1"), ratios=("r2", "r3")
         ),
@@ -82,10 +83,10 @@ LAYOUTS = [
         "workbook",
         "held",
         ("xlsx", "excel_html", "libreoffice_pdf"),
-        b.workbook,
+        sheets.workbook,
         Options(
             units=(1, 1, 2),
-            columns=FULL + (("k", "n", "rate", "ratio"), ("n", "rate", "ratio")),
+            columns=(*FULL, ("k", "n", "rate", "ratio"), ("n", "rate", "ratio")),
             rates=("pct1", "pct2", "frac3", "frac4"),
             ratios=("r2", "r3", "r4"),
             pairs=("race_sex", "comma", "sex_race"),
@@ -95,7 +96,7 @@ LAYOUTS = [
         "csv_sheet",
         "learn",
         ("csv", "xlsx"),
-        b.sheet,
+        sheets.sheet,
         Options(
             columns=BOTH,
             rates=("pct1", "frac3", "frac4", "dot3"),
@@ -108,7 +109,7 @@ LAYOUTS = [
         "csv_tidy",
         "held",
         ("csv", "xlsx"),
-        b.tidy,
+        sheets.tidy,
         Options(
             columns=BOTH,
             rates=("pct1", "frac4", "frac2", "bare2"),
@@ -121,7 +122,7 @@ LAYOUTS = [
         "year_on_year",
         "learn",
         ("reportlab_pdf", "html_builder"),
-        b.year_on_year,
+        reports.year_on_year,
         Options(
             old=True,
             data=NO_TEST,
@@ -136,14 +137,14 @@ LAYOUTS = [
         "families",
         "held",
         ("latex_pdf", "reportlab_pdf"),
-        b.families,
+        reports.families,
         Options(units=(2, 3, 3, 4), columns=BOTH, rates=("pct1", "frac3", "pct2"), sizes=(600, 5000)),
     ),
     Layout(
         "transposed",
         "learn",
         ("weasyprint_pdf", "chromium_pdf"),
-        b.transposed,
+        reports.transposed,
         Options(
             columns=BOTH,
             exclude=("none", "none", "row"),
@@ -156,14 +157,14 @@ LAYOUTS = [
         "faq_prose",
         "held",
         ("html_builder", "libreoffice_pdf"),
-        a.faq_prose,
-        Options(columns=BOTH + (("nk", "rate", "ratio"),), pairs=("race_sex", "words", "comma"), highest=85),
+        web.faq_prose,
+        Options(columns=(*BOTH, ("nk", "rate", "ratio")), pairs=("race_sex", "words", "comma"), highest=85),
     ),
     Layout(
         "minimal",
         "learn",
         ("docx", "html_hand", "scan_pdf"),
-        b.minimal,
+        reports.minimal,
         Options(
             columns=BOTH,
             pairs=("race_sex", "words", "slash", "comma"),
@@ -177,7 +178,7 @@ LAYOUTS = [
         "scorecard",
         "held",
         ("reportlab_pdf", "scan_png"),
-        b.scorecard,
+        reports.scorecard,
         Options(
             measures=(True,),
             columns=BOTH,
@@ -190,11 +191,11 @@ LAYOUTS = [
         "careers_saved",
         "learn",
         ("html_react", "chromium_pdf"),
-        a.careers_saved,
+        web.careers_saved,
         Options(
             old=True,
             data=NO_TEST,
-            columns=BOTH + (("nk", "rate", "ratio"),),
+            columns=(*BOTH, ("nk", "rate", "ratio")),
             rates=("pct1", "pct2", "bare1"),
             ratios=("r2", "r3", "pct1"),
         ),
@@ -203,10 +204,10 @@ LAYOUTS = [
         "trust_center",
         "held",
         ("weasyprint_pdf", "html_react"),
-        a.trust_center,
+        web.trust_center,
         Options(
             measures=(True, True, False),
-            columns=BOTH + (("ratio", "n", "rate"),),
+            columns=(*BOTH, ("ratio", "n", "rate")),
             rates=("pct1", "frac3", "pct0"),
         ),
     ),

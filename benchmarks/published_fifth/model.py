@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import date
 from fractions import Fraction
-from typing import Callable, Union
 
 RACES = ("hispanic", "white", "black", "pacific", "asian", "native", "two")
 SEXES = ("m", "f")
@@ -144,7 +144,7 @@ class Draw:
     old: list[AuditTable]
     style: Style
     highest: dict[tuple[int, str], str]
-    options: "Options"
+    options: Options
 
     def pick(self, key: str, choices: list[str]) -> str:
         """A choice that depends on the seed and the key alone."""
@@ -218,7 +218,7 @@ class Pairs:
 class Fold:
     """Parts that open on a click (accordion) or as tabs."""
 
-    parts: list[tuple[str, list["Block"]]]
+    parts: list[tuple[str, list[Block]]]
     tabs: bool = False
 
 
@@ -229,7 +229,7 @@ class Break:
     name: str = ""
 
 
-Block = Union[Heading, Para, Bullets, Pairs, Fold, Grid, Break]
+Block = Heading | Para | Bullets | Pairs | Fold | Grid | Break
 
 
 @dataclass

@@ -6,7 +6,10 @@ from datetime import date
 from fractions import Fraction
 from math import floor
 
-MONTHS = ("January February March April May June July August September October November December").split()
+MONTHS = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
 
 
 def half_up(value: Fraction, digits: int) -> str:
@@ -76,8 +79,3 @@ def date_text(day: date, style: str) -> str:
         return day.isoformat()
     short = month if len(month) < 5 else month[:3] + "."
     return f"{short} {day.day}, {day.year}"
-
-
-def month_text(day: date) -> str:
-    """A month and its year."""
-    return f"{MONTHS[day.month - 1]} {day.year}"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 from random import Random
-from typing import Callable
 
 from benchmarks.published_fifth.model import AuditTable, Block, Bullets, Cell, Draw, Grid, Heading, Para
 from benchmarks.published_fifth.numbers import count_text, date_text
@@ -164,7 +164,8 @@ def glossary() -> Bullets:
         [
             "AEDT: automated employment decision tool, as defined in NYC Admin. Code § 20-870.",
             "Impact ratio: the rate of a category divided by the rate of the category with the highest rate.",
-            "Four-fifths rule: a rule of thumb in federal guidelines (29 CFR 1607.4(D)); it is not part of Local Law 144.",
+            "Four-fifths rule: a rule of thumb in federal guidelines (29 CFR 1607.4(D)); it is not "
+            "part of Local Law 144.",
         ]
     )
 
@@ -179,7 +180,8 @@ def nav(draw: Draw) -> list[str]:
 
 
 COOKIES = [
-    "We use cookies to improve your experience. By continuing to browse you agree to our cookie policy. Accept all | Reject | Settings",
+    "We use cookies to improve your experience. By continuing to browse you agree to our cookie "
+    "policy. Accept all | Reject | Settings",
     "This website stores cookies on your computer. Manage preferences - Accept",
     "Your privacy matters. We and 34 partners use cookies for analytics. 100% of optional cookies can be declined.",
 ]
@@ -198,9 +200,10 @@ def web(draw: Draw) -> dict[str, object]:
     """What stands around the text of a web page."""
     f = draw.facts
     first = int(draw.pick("rel", ["0", "1", "2", "3"]))
+    links = ["Terms of use | Privacy", "Privacy | Cookie settings | Sitemap", "An equal opportunity employer"]
     return {
         "nav": nav(draw),
         "cookie": draw.pick("cookie", COOKIES) if draw.chance("ck", 60) else "",
         "related": RELATED[first : first + 3] if draw.chance("rl", 70) else [],
-        "footer": f"© 2026 {f.employer} All rights reserved. {draw.pick('ft', ['Terms of use | Privacy', 'Privacy | Cookie settings | Sitemap', 'An equal opportunity employer'])}",
+        "footer": f"© 2026 {f.employer} All rights reserved. {draw.pick('ft', links)}",
     }

@@ -1,4 +1,4 @@
-"""Draws the people: how many in each category, and how many the tool chose."""
+"""Draw the people: how many in each category, and how many the tool chose."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _choose(rng: Random, people: dict[tuple[str, str], int], base: float) -> Cou
 
 
 def _halve(rng: Random, counts: Counts) -> Counts:
-    """Moves the chosen so that a little under half of all are above the median."""
+    """Move the chosen so that a little under half of all are above the median."""
     total = sum(n for n, _ in counts.values())
     goal = total // 2 - rng.randint(0, max(1, total // 50))
     keys = sorted(counts)

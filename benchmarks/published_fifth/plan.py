@@ -1,4 +1,4 @@
-"""Decides which layout, producer, seed and kind each file has."""
+"""Decide which layout, producer, seed and kind each file has."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs the producer of each file. LibreOffice files are collected and converted together."""
+"""Run the producer of each file. LibreOffice files are collected and converted together."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ENDINGS = {
 ONE_PAGE = {"plain", "minimal", "card"}
 
 
-class TooLong(Exception):
+class TooLongError(Exception):
     """The page does not fit on one sheet, or LaTeX failed."""
 
 
@@ -39,7 +39,7 @@ def ending(producer: str) -> str:
 
 
 def chromium(html: Path, pdf: Path) -> None:
-    """Prints a page with Chromium."""
+    """Print a page with Chromium."""
     with tempfile.TemporaryDirectory() as home:
         subprocess.run(
             [
@@ -59,7 +59,7 @@ def chromium(html: Path, pdf: Path) -> None:
 
 
 def latex(text: str, folder: Path, pdf: Path) -> None:
-    """Runs pdflatex until the column widths are settled."""
+    """Run pdflatex until the column widths are settled."""
     (folder / "page.tex").write_text(text, encoding="utf-8")
     for _ in range(3):
         done = subprocess.run(
@@ -70,23 +70,23 @@ def latex(text: str, folder: Path, pdf: Path) -> None:
             timeout=120,
         )
         if done.returncode:
-            raise TooLong(done.stdout.decode(errors="replace")[-1500:])
+            raise TooLongError(done.stdout.decode(errors="replace")[-1500:])
     shutil.copy(folder / "page.pdf", pdf)
 
 
 class Producer:
-    """Writes files; LibreOffice's wait until the end."""
+    """Write files; LibreOffice's wait until the end."""
 
     def __init__(self) -> None:
         self.waiting: list[tuple[Path, Path]] = []
         self.later = Path(tempfile.mkdtemp())
 
     def office(self, source: Path, target: Path) -> None:
-        """Puts a file on the list of those to convert."""
+        """Put a file on the list of those to convert."""
         self.waiting.append((source, target))
 
     def finish(self) -> None:
-        """Converts all files that wait for LibreOffice."""
+        """Convert all files that wait for LibreOffice."""
         out = self.later / "out"
         for ending_ in ("docx", "odt", "xlsx"):
             todo = [source for source, _ in self.waiting if source.suffix == "." + ending_]
@@ -111,7 +111,7 @@ class Producer:
         self.waiting = []
 
     def write(self, doc: Doc, producer: str, target: Path, seed: str) -> None:
-        """Writes one file."""
+        """Write one file."""
         if producer in ("html_hand", "html_builder", "html_react"):
             target.write_text(html_text(doc, producer[5:]), encoding="utf-8")
         elif producer == "excel_html":
@@ -159,6 +159,6 @@ class Producer:
             chromium(folder / "page.html", pdf)
         if producer == "scan_png":
             if scan_png(pdf, folder, target) > 1:
-                raise TooLong("more than one page")
+                raise TooLongError("more than one page")
         elif producer == "scan_pdf":
             scan_pdf(pdf, folder, target, seed)

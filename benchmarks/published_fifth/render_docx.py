@@ -1,4 +1,4 @@
-"""Writes a page as a Word file."""
+"""Write a page as a Word file."""
 
 from __future__ import annotations
 

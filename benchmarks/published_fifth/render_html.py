@@ -1,4 +1,4 @@
-"""Writes a page as HTML, as a hand, a site builder or a React app would."""
+"""Write a page as HTML, as a hand, a site builder or a React app would."""
 
 from __future__ import annotations
 
@@ -61,7 +61,8 @@ class Html:
         """A table made of a CSS grid."""
         width = grid.columns()
         out = [
-            f'<div class="{self.hashed("Grid")} g" role="table" style="grid-template-columns:2fr repeat({width - 1},1fr)">'
+            f'<div class="{self.hashed("Grid")} g" role="table" style="grid-template-columns:2fr '
+            f'repeat({width - 1},1fr)">'
         ]
         for row, role in [(row, "columnheader") for row in grid.head] + [(row, "cell") for row in grid.body]:
             out.append('<div role="row" style="display:contents">' if self.way == "react" else "")
@@ -115,8 +116,11 @@ class Html:
             )
         if self.way == "builder":
             return "".join(
-                f'<div class="w-dropdown panel"><div class="w-dropdown-toggle" role="button" aria-expanded="false"><div class="text-block-{i}">{escape(name)}</div>'
-                f'<div class="icon w-icon-dropdown-toggle"></div></div><div class="w-dropdown-list">{self.blocks(blocks)}</div></div>'
+                '<div class="w-dropdown panel">'
+                '<div class="w-dropdown-toggle" role="button" aria-expanded="false">'
+                f'<div class="text-block-{i}">{escape(name)}</div>'
+                '<div class="icon w-icon-dropdown-toggle"></div></div><div class="w-dropdown-list">'
+                f"{self.blocks(blocks)}</div></div>"
                 for i, (name, blocks) in enumerate(fold.parts)
             )
         return "".join(
@@ -128,12 +132,18 @@ class Html:
         """One block."""
         if isinstance(block, Heading):
             if self.doc.theme == "wix" and block.level > 1:
-                return f'<div class="wixui-rich-text"><h{block.level} class="font_{block.level}"><span style="font-weight:bold">{escape(block.text)}</span></h{block.level}></div>'
+                return (
+                    f'<div class="wixui-rich-text"><h{block.level} class="font_{block.level}">'
+                    f'<span style="font-weight:bold">{escape(block.text)}</span></h{block.level}></div>'
+                )
             return f"<h{block.level}>{escape(block.text)}</h{block.level}>"
         if isinstance(block, Para):
             text = escape(block.text)
             if self.doc.theme == "wix":
-                return f'<div class="wixui-rich-text" data-testid="richTextElement"><p class="font_8"><span class="color_15">{text}</span></p></div>'
+                return (
+                    '<div class="wixui-rich-text" data-testid="richTextElement"><p class="font_8">'
+                    f'<span class="color_15">{text}</span></p></div>'
+                )
             return f'<p class="small">{text}</p>' if block.small else f"<p>{text}</p>"
         if isinstance(block, Bullets):
             return "<ul>" + "".join(f"<li>{escape(item)}</li>" for item in block.items) + "</ul>"
@@ -193,14 +203,16 @@ class Html:
             "print": "",
         }[self.way]
         script = {
-            "react": '<script id="__NEXT_DATA__" type="application/json">{"props":{},"page":"/ai-hiring","buildId":"k3Jd0"}</script>',
+            "react": '<script id="__NEXT_DATA__" type="application/json">{"props":{}'
+            ',"page":"/ai-hiring","buildId":"k3Jd0"}</script>',
             "builder": "<script>window.Webflow=window.Webflow||[];</script>",
             "hand": "",
             "print": "",
         }[self.way]
         meta = '<meta name="generator" content="Wix.com Website Builder">' if self.doc.theme == "wix" else ""
         return (
-            f'<!DOCTYPE html>\n{saved}<html lang="en"><head><meta charset="utf-8">{meta}<title>{escape(self.doc.title)}</title>'
+            f'<!DOCTYPE html>\n{saved}<html lang="en"><head><meta charset="utf-8">{meta}<title>'
+            f"{escape(self.doc.title)}</title>"
             f"<style>{css}</style></head>\n<body>{self.around(self.blocks(self.doc.blocks))}{script}</body></html>\n"
         )
 

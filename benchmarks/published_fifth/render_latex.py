@@ -1,4 +1,4 @@
-"""Writes a page as LaTeX."""
+"""Write a page as LaTeX."""
 
 from __future__ import annotations
 
@@ -142,8 +142,10 @@ def latex_text(doc: Doc, rules: bool, serif: bool) -> str:
     size = "10pt" if doc.theme == "matrix" else "11pt"
     tight = r"\setlength{\tabcolsep}{4pt}\small" if doc.theme == "matrix" else ""
     return (
-        rf"\documentclass[{size}]{{article}}\usepackage[{paper}{shape},margin=2.2cm]{{geometry}}\usepackage[T1]{{fontenc}}\usepackage[utf8]{{inputenc}}"
-        r"\usepackage{lmodern,longtable,booktabs,array,caption,fancyhdr}\pagestyle{fancy}\fancyhf{}\renewcommand{\headrulewidth}{0pt}\fancyfoot[R]{\thepage}"
+        rf"\documentclass[{size}]{{article}}\usepackage[{paper}{shape},margin=2.2cm]{{geometry}}"
+        r"\usepackage[T1]{fontenc}\usepackage[utf8]{inputenc}"
+        r"\usepackage{lmodern,longtable,booktabs,array,caption,fancyhdr}\pagestyle{fancy}\fancyhf{}"
+        r"\renewcommand{\headrulewidth}{0pt}\fancyfoot[R]{\thepage}"
         + foot
         + font
         + r"\setlength{\parskip}{4pt}\captionsetup{justification=raggedright,singlelinecheck=false}\begin{document}"

@@ -1,4 +1,4 @@
-"""Writes a page as PDF with ReportLab."""
+"""Write a page as PDF with ReportLab."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FONTS = {
 
 
 class Report:
-    """Builds the parts of one PDF."""
+    """Build the parts of one PDF."""
 
     def __init__(self, doc: Doc, tight: bool) -> None:
         self.doc = doc

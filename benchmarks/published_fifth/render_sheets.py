@@ -1,4 +1,4 @@
-"""Writes a page as a workbook, as a workbook saved as a web page, and as CSV."""
+"""Write a page as a workbook, as a workbook saved as a web page, and as CSV."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def flatten(blocks: list[Block]) -> list[Block]:
 
 
 class Book:
-    """Writes blocks to a workbook."""
+    """Write blocks to a workbook."""
 
     def __init__(self, doc: Doc, sheets: bool) -> None:
         self.doc = doc
@@ -67,7 +67,7 @@ class Book:
 
     def setup(self) -> None:
         """Widths and the page for printing."""
-        for letter, wide in zip("ABCDEFGHI", (64, 40, 18, 16, 16, 16, 14, 14, 14)):
+        for letter, wide in zip("ABCDEFGHI", (64, 40, 18, 16, 16, 16, 14, 14, 14), strict=True):
             self.sheet.column_dimensions[letter].width = wide
         self.sheet.page_setup.orientation = "landscape" if self.doc.landscape else "portrait"
         self.sheet.page_setup.fitToWidth, self.sheet.page_setup.fitToHeight = 1, 0
@@ -208,13 +208,21 @@ def excel_html(doc: Doc) -> str:
             for note in block.notes:
                 line(note)
         rows.append(
-            f" <tr height=20 style='height:15.0pt'>\n  <td height=20 colspan={wide} style='mso-ignore:colspan'></td>\n </tr>\n"
+            f" <tr height=20 style='height:15.0pt'>\n  <td height=20 colspan={wide} "
+            "style='mso-ignore:colspan'></td>\n </tr>\n"
         )
-    style = '<!--table {mso-displayed-decimal-separator:"\\.";}\n.xl65 {padding:1px;font-family:Calibri,sans-serif;font-size:11.0pt;white-space:normal}\n.xl66 {font-weight:700;padding:1px}-->'
+    style = (
+        '<!--table {mso-displayed-decimal-separator:"\\.";}\n'
+        ".xl65 {padding:1px;font-family:Calibri,sans-serif;font-size:11.0pt;white-space:normal}\n"
+        ".xl66 {font-weight:700;padding:1px}-->"
+    )
     return (
-        '<html xmlns:o="urn:schemas-microsoft-com:office:office"\nxmlns:x="urn:schemas-microsoft-com:office:excel"\nxmlns="http://www.w3.org/TR/REC-html40">\n'
-        '<head>\n<meta http-equiv=Content-Type content="text/html; charset=utf-8">\n<meta name=ProgId content=Excel.Sheet>\n<meta name=Generator content="Microsoft Excel 15">\n'
-        f'<title>{escape(doc.title)}</title>\n<style>\n{style}\n</style>\n</head>\n<body link="#0563C1" vlink="#954F72">\n<table border=0 cellpadding=0 cellspacing=0 width=900>\n'
+        '<html xmlns:o="urn:schemas-microsoft-com:office:office"\n'
+        'xmlns:x="urn:schemas-microsoft-com:office:excel"\nxmlns="http://www.w3.org/TR/REC-html40">\n'
+        '<head>\n<meta http-equiv=Content-Type content="text/html; charset=utf-8">\n'
+        '<meta name=ProgId content=Excel.Sheet>\n<meta name=Generator content="Microsoft Excel 15">\n'
+        f"<title>{escape(doc.title)}</title>\n<style>\n{style}\n</style>\n</head>\n"
+        '<body link="#0563C1" vlink="#954F72">\n<table border=0 cellpadding=0 cellspacing=0 width=900>\n'
         + "".join(rows)
         + "</table>\n</body>\n</html>\n"
     )

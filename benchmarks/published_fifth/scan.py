@@ -1,4 +1,4 @@
-"""Turns PDF pages into scans."""
+"""Turn PDF pages into scans."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def worn(image: Image.Image, seed: str) -> Image.Image:
 
 
 def scan_png(pdf: Path, folder: Path, target: Path) -> int:
-    """The first page as a PNG; gives the number of pages."""
+    """The first page as a PNG; return the number of pages."""
     found = pages(pdf, folder)
     found[0].save(target)
     return len(found)

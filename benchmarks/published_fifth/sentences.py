@@ -34,7 +34,10 @@ def highest_sentence(style: Style, scoring: bool, kind: str, name: str, rate: st
         return f"Among the {AREA[kind]} categories, {name} had the highest {word} ({rate})."
     if form == 1:
         return f"The highest {word} in the {AREA[kind]} table is that of {name}, at {rate}."
-    return f"By {'intersectional category' if kind == 'inter' else AREA[kind]}, the highest {word} was {rate} ({name}); its impact ratio is therefore 1."
+    return (
+        f"By {'intersectional category' if kind == 'inter' else AREA[kind]}, the highest {word} was "
+        f"{rate} ({name}); its impact ratio is therefore 1."
+    )
 
 
 def top_row(table: AuditTable) -> Row:

@@ -1,4 +1,4 @@
-"""Turns counts into the printed rows of the three tables."""
+"""Turn counts into the printed rows of the three tables."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def top_rate(rows: list[Row]) -> Fraction:
 
 
 def fill_ratios(rows: list[Row], style: Style, base: Fraction | None = None) -> None:
-    """Writes the ratios of a table, against its highest rate unless told otherwise."""
+    """Write the ratios of a table, against its highest rate unless told otherwise."""
     base = base if base is not None else top_rate(rows)
     for row in rows:
         row.ratio = style.blank if row.excluded else ratio_text(row.value / base, style.ratio)

@@ -1,10 +1,10 @@
-"""Layouts for reports, letters and single sheets."""
+"""Layouts for reports, letters and pages of tables."""
 
 from __future__ import annotations
 
 from benchmarks.published_fifth import grids
 from benchmarks.published_fifth.model import Block, Break, Doc, Draw, Heading, Pairs, Para
-from benchmarks.published_fifth.parts import after, changes, control, glossary, paras, sections, web
+from benchmarks.published_fifth.parts import after, control, glossary, paras, sections, web
 from benchmarks.published_fifth.words import Words
 
 
@@ -29,7 +29,7 @@ def letter(draw: Draw) -> Doc:
         blocks += [Heading(2, "1. Data"), Para(" ".join(w.data()))]
     blocks += [
         Heading(2, ("2" if w.data() else "1") + ". Results"),
-        Para(" ".join(w.method() + [w.rounding()])),
+        Para(" ".join([*w.method(), w.rounding()])),
     ]
     blocks += sections(draw, w, 0, shapes, 3, captions=True, numbered=True)
     blocks += paras(after(w, 0))
@@ -72,7 +72,7 @@ def consulting(draw: Draw) -> Doc:
         Para(w.audited_by()),
     ]
     blocks += paras(w.independence() + w.use_sentence() + w.claim())
-    blocks += [Heading(2, "Method and data")] + paras(w.data() + w.method() + [w.rounding()])
+    blocks += [Heading(2, "Method and data"), *paras(w.data() + w.method() + [w.rounding()])]
     for number, unit in enumerate(draw.units):
         blocks.append(Heading(2, f"Results: {unit.name}"))
         blocks += sections(draw, w, number, shapes, 3)
@@ -94,7 +94,7 @@ def consulting(draw: Draw) -> Doc:
 
 def one_table(draw: Draw) -> Doc:
     """One long table with a column that tells the kind of category."""
-    w, f = Words(draw), draw.facts
+    w = Words(draw)
     title = draw.pick(
         "title",
         ["Bias Audit Summary Statistics", "AEDT Audit: Impact Ratios", "Disclosure of Bias Audit Results"],
@@ -151,7 +151,7 @@ def matrix(draw: Draw) -> Doc:
         0,
         shapes,
         2,
-        draw.pick("o", ["sri", "rsi"]) == "sri" and ("sex", "race", "inter") or ("race", "sex", "inter"),
+        ("sex", "race", "inter") if draw.pick("o", ["sri", "rsi"]) == "sri" else ("race", "sex", "inter"),
         captions=draw.chance("cap", 50),
     )
     blocks += paras(
@@ -189,7 +189,8 @@ def year_on_year(draw: Draw) -> Doc:
     if last:
         blocks.append(
             Para(
-                f"The last column repeats the impact ratios of the audit before this one ({w.day(last)}), for comparison; they follow from that audit's own data"
+                "The last column repeats the impact ratios of the audit before this one "
+                f"({w.day(last)}), for comparison; they follow from that audit's own data"
                 + (
                     f" ({draw.style.blank}: under 2% of it, left out by that audit)."
                     if draw.style.exclude == "row"
@@ -241,9 +242,10 @@ def families(draw: Draw) -> Doc:
             blocks.insert(-1, Break())
         blocks += sections(draw, w, number, shapes, 3, captions=True, numbered=True)
         blocks += paras(after(w, number))
-    blocks += [Heading(2, "Auditor and dates")] + paras(
-        [w.audited_by()] + w.independence() + w.use_sentence() + w.claim()
-    )
+    blocks += [
+        Heading(2, "Auditor and dates"),
+        *paras([w.audited_by(), *w.independence(), *w.use_sentence(), *w.claim()]),
+    ]
     return Doc(
         title,
         blocks,
@@ -286,7 +288,7 @@ def minimal(draw: Draw) -> Doc:
         "inter": lambda t: grids.flat(draw, t, "Race and sex"),
     }
     title = "Bias audit summary (NYC)"
-    blocks: list[Block] = [Heading(1, title), Para(" ".join([w.intro(), w.audited_by()] + w.use_sentence()))]
+    blocks: list[Block] = [Heading(1, title), Para(" ".join([w.intro(), w.audited_by(), *w.use_sentence()]))]
     blocks += paras([" ".join(w.data())] if w.data() else [])
     blocks += sections(draw, w, 0, shapes, 3)
     blocks += paras([" ".join(after(w, 0) + w.method() + [w.rounding()])])
@@ -315,97 +317,6 @@ def scorecard(draw: Draw) -> Doc:
     blocks += paras([" ".join(after(w, 0))] if after(w, 0) else [])
     blocks += [
         Para(" ".join(w.data() + w.method() + [w.rounding()]), small=True),
-        Para(" ".join([w.audited_by()] + w.independence() + w.use_sentence() + w.claim()), small=True),
+        Para(" ".join([w.audited_by(), *w.independence(), *w.use_sentence(), *w.claim()]), small=True),
     ]
     return Doc(title, blocks, "card")
-
-
-def workbook(draw: Draw) -> Doc:
-    """A workbook with a sheet of facts and a sheet for each table."""
-    w = Words(draw)
-    shapes = {
-        "sex": lambda t: grids.flat(draw, t, "Sex"),
-        "race": lambda t: grids.flat(draw, t, "Race/Ethnicity"),
-        "inter": lambda t: grids.flat(draw, t, "Category", split=draw.chance("split", 50)),
-    }
-    title = "Bias Audit - Summary of Results"
-    blocks: list[Block] = [
-        Heading(1, title),
-        Pairs(w.audit_pairs() + w.use_pairs() + w.data_pairs() + w.unknown_pairs(), "table"),
-    ]
-    blocks += paras(
-        [w.intro()]
-        + w.data()
-        + [w.audited_by()]
-        + w.independence()
-        + w.use_sentence()
-        + w.claim()
-        + w.method()
-        + [w.rounding()]
-    )
-    many = len(draw.units) > 1
-    for number, unit in enumerate(draw.units):
-        for kind in ("sex", "race", "inter"):
-            found = sections(draw, w, number, shapes, 2, (kind,))
-            if found:
-                name = {"sex": "Sex", "race": "Race-Ethnicity", "inter": "Intersectional"}[kind]
-                blocks.append(Break(f"{name} {number + 1}" if many else name))
-                if many:
-                    blocks.append(Heading(2, unit.name))
-                blocks += found
-        blocks += paras(after(w, number))
-    blocks += [Break("Versions"), Heading(2, "Release history of the tool"), changes(draw)]
-    return Doc(title, blocks, "book", landscape=draw.chance("land", 50))
-
-
-def sheet(draw: Draw) -> Doc:
-    """One sheet with the facts above and the three tables below one another."""
-    w = Words(draw)
-    shapes = {
-        kind: (
-            lambda t: grids.flat(
-                draw, t, {"sex": "Sex", "race": "Race/Ethnicity", "inter": "Intersectional"}[t.kind]
-            )
-        )
-        for kind in ("sex", "race", "inter")
-    }
-    blocks: list[Block] = [
-        Heading(1, "LL144 bias audit results"),
-        Pairs(w.audit_pairs() + w.use_pairs() + w.data_pairs() + w.unknown_pairs(), "table"),
-    ]
-    blocks += sections(draw, w, 0, shapes, 2)
-    blocks += paras(
-        after(w, 0)
-        + w.data()
-        + [w.audited_by()]
-        + w.independence()
-        + w.use_sentence()
-        + w.claim()
-        + w.method()
-        + [w.rounding()]
-    )
-    return Doc("LL144 bias audit results", blocks, "book")
-
-
-def tidy(draw: Draw) -> Doc:
-    """A tidy file: one long table, with the facts as lines above or below."""
-    w = Words(draw)
-    facts: list[Block] = [
-        Pairs(w.audit_pairs() + w.use_pairs() + w.data_pairs() + w.unknown_pairs(), "table")
-    ]
-    facts += paras(
-        w.data()
-        + [w.audited_by()]
-        + w.independence()
-        + w.use_sentence()
-        + w.claim()
-        + after(w, 0)
-        + w.method()
-        + [w.rounding()]
-    )
-    found = [table for table in (draw.table(0, kind) for kind in ("sex", "race", "inter")) if table]
-    grid = grids.long_table(draw, found)
-    grid.notes = [note for table in found for note in w.exclusion(table)]
-    tables: list[Block] = [grid]
-    blocks = facts + tables if draw.chance("up", 60) else tables + facts
-    return Doc("bias audit", [Heading(1, f"{draw.facts.tool} bias audit summary")] + blocks, "book")

@@ -52,8 +52,8 @@ def rule_page(draw: Draw) -> Doc:
     blocks.append(Para(" ".join(w.data())))
     blocks += sections(draw, w, 0, shapes, 2)
     blocks += paras(after(w, 0))
-    blocks.append(Para(" ".join(w.method() + [w.rounding()]), small=True))
-    blocks.append(Para(" ".join([w.audited_by()] + w.independence() + w.use_sentence() + w.claim())))
+    blocks.append(Para(" ".join([*w.method(), w.rounding()]), small=True))
+    blocks.append(Para(" ".join([w.audited_by(), *w.independence(), *w.use_sentence(), *w.claim()])))
     blocks.append(Para(w.notice()))
     return _page(
         draw,
@@ -85,8 +85,8 @@ def accordion(draw: Draw) -> Doc:
         found = sections(draw, w, 0, shapes, 3, (kind,))
         if found:
             parts.append((names[kind], found[1:]))
-    parts.append(("Notes on the calculations", paras(w.method() + [w.rounding()] + after(w, 0))))
-    parts.append(("Who conducted the audit?", paras([w.audited_by()] + w.independence() + w.use_sentence())))
+    parts.append(("Notes on the calculations", paras([*w.method(), w.rounding(), *after(w, 0)])))
+    parts.append(("Who conducted the audit?", paras([w.audited_by(), *w.independence(), *w.use_sentence()])))
     parts.append(("Your rights as an applicant", [Para(w.notice())]))
     title = "Automated Employment Decision Tools"
     return _page(draw, title, [Heading(1, title), Fold(parts)], "builder")
@@ -114,9 +114,9 @@ def react_tabs(draw: Draw) -> Doc:
         blocks.append(Fold(parts, tabs=True))
         blocks += paras(after(w, number))
     blocks.append(Heading(2, "About the data" if w.data() else "About the audit"))
-    blocks += paras(w.data() + [w.audited_by()] + w.independence() + w.use_sentence())
+    blocks += paras([*w.data(), w.audited_by(), *w.independence(), *w.use_sentence()])
     blocks.append(Heading(2, "How to read the numbers"))
-    blocks += paras(w.method() + [w.rounding()] + w.claim())
+    blocks += paras([*w.method(), w.rounding(), *w.claim()])
     blocks += [Heading(2, "Our offices"), offices(draw), Para(w.notice())]
     return _page(draw, f"{draw.facts.tool} bias audit | {draw.facts.employer}", blocks, "react")
 
@@ -133,20 +133,23 @@ def faq_prose(draw: Draw) -> Doc:
     blocks: list[Block] = [
         Heading(1, "Hiring with AI: frequently asked questions"),
         Para(
-            "We believe that people should know how technology is used when they apply for a job. Here are the answers to what we are asked most often."
+            "We believe that people should know how technology is used when they apply for a job. "
+            "Here are the answers to what we are asked most often."
         ),
         Heading(2, "What tool do you use?"),
         Para(w.intro()),
         Para(
-            f"A recruiter at {draw.facts.employer} reads every application that is complete, and no one is hired by a computer. About 3 in 10 of our recruiters have been with us for more than five years."
+            f"A recruiter at {draw.facts.employer} reads every application that is complete, and no "
+            "one is hired by a computer. About 3 in 10 of our recruiters have been with us for more "
+            "than five years."
         ),
         Heading(2, "Has it been audited?"),
-        Para(" ".join([w.audited_by()] + w.independence())),
+        Para(" ".join([w.audited_by(), *w.independence()])),
     ]
     blocks += paras(w.claim())
     if w.data():
         blocks += [Heading(2, "Which data was looked at?"), Para(" ".join(w.data()))]
-    blocks += [Heading(2, "What were the results?"), Para(" ".join(w.method() + [w.rounding()]))]
+    blocks += [Heading(2, "What were the results?"), Para(" ".join([*w.method(), w.rounding()]))]
     blocks += sections(draw, w, 0, shapes, 3)
     blocks += paras(after(w, 0))
     blocks += [
@@ -234,7 +237,7 @@ def trust_center(draw: Draw) -> Doc:
         Para(f"{f.vendor} hosts this summary for {f.employer}. " + w.intro()),
         Pairs(w.audit_pairs() + w.use_pairs() + w.data_pairs(), "table"),
     ]
-    blocks += paras([w.audited_by()] + w.independence() + w.use_sentence() + w.data())
+    blocks += paras([w.audited_by(), *w.independence(), *w.use_sentence(), *w.data()])
     blocks.append(
         volume(draw)
         if "data" not in f.missing and not f.made_up
