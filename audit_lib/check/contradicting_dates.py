@@ -26,6 +26,12 @@ _EARLIER: Final = re.compile(
 )
 # Not "Halvorsen Audit Partners", nor "by Halvorsen, an independent auditor, on May 2".
 _ANOTHER: Final = re.compile(r"audit(?!or,)|AUDIT|Audit(?! [A-Z])")
+# "Before this one, bias audits were conducted on May 3, 2024 and May 6, 2025."
+_HISTORY: Final = re.compile(
+    r"\b(?:before (?:this|that|the (?:present|current|latest))(?: one| audit| bias audit)?|previously|"
+    r"in (?:earlier|past|previous|prior) years|(?:earlier|previous|prior|past) (?:\w+ )?audits)\b",
+    re.IGNORECASE,
+)
 _THIS_AUDIT: Final = re.compile(
     r"\b(?:this|the (?:present|current|latest|most recent)|(?:present|current|latest|most recent))"
     r"(?: (?:independent|annual|bias|impact)){0,3} audit\b",
@@ -112,6 +118,8 @@ def _audited(text: str) -> set[date]:
     own: set[date] = set()  # said of this audit, in these words
     for words in re.finditer(words_of("F01"), text, re.IGNORECASE):
         line = text[text.rfind("\n", 0, words.start()) + 1 : words.start()]
+        if _HISTORY.search(_clause_before(line)):
+            continue
         if _OTHER_AUDIT.search(line) or _OTHER_AUDIT.search(f"{words[0].partition('audit')[0]}"):
             continue
         end = reach(text, words.end())
@@ -132,6 +140,11 @@ def _audited(text: str) -> set[date]:
     exact = exact - (earlier - own) or exact
     given = {(day.year, day.month) for day in exact}
     return exact | {day for day in months if (day.year, day.month) not in given}
+
+
+def _clause_before(line: str) -> str:
+    """Return of the words before the audit those of its own sentence."""
+    return re.split(r"(?<=[a-z0-9)]{2})[.!?;]\s+", line)[-1]
 
 
 def _days_in(sentence: str) -> Iterator[date]:

@@ -90,6 +90,8 @@ class PublishedTable:
         Why a cell may hold another one's text; empty where the file itself says what each cell holds.
     is_whole : bool
         Of a table read from where words stand: whether every line from its header to its end was read as part of it.
+    notes : str
+        The words between its end and the next heading or table.
     unread : tuple of str
         Headers of the columns with digits in them that were not read.
     repeated : tuple of str
@@ -108,6 +110,7 @@ class PublishedTable:
     page: int = 0
     unsure: str = ""
     is_whole: bool = False
+    notes: str = ""
     unread: tuple[str, ...] = ()
     repeated: tuple[str, ...] = ()
 
@@ -225,6 +228,7 @@ def _tables(part: TablePart, policy: Policy) -> Iterator[PublishedTable]:
                 page=part.page,
                 unsure=part.unsure,
                 is_whole=part.is_whole,
+                notes=part.notes,
                 unread=tuple(part.header.texts[i] for i in unread),
                 repeated=tuple(part.header.texts[i] for i in unread if part.header.meanings[i] in RATES),
             )

@@ -7,6 +7,7 @@ The rule lets an auditor leave out a category with less than 2% of the data, wit
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
@@ -45,8 +46,10 @@ def with_stated_exclusions(
 ) -> list[PublishedTable]:
     """Give tables the rows of categories that sentences of the page leave out of them with their number.
 
-    A category is given to the one table of its family, or to none where there are several, where another table shows
-    more people of it than the words say, or where its table still lacks people whom another one has.
+    A category is given to the table that the words stand below. Where none has such words below it, it is given to the
+    one table of its family, or to the table whose turn it is where as many sentences as tables speak of the family; to
+    none where another table of the same people shows more of it than the words say, or where its table still lacks
+    people whom another one has.
 
     Parameters
     ----------
@@ -63,23 +66,52 @@ def with_stated_exclusions(
     for i, table in enumerate(tables):
         if table.family is not None:
             families.setdefault(table.family, []).append(i)
+    # Words below a table of several positions are of none of them.
+    shared = Counter((table.family, table.notes) for table in tables)
+    own = {
+        i: list(stated_rows(table.notes, policy)) if shared[table.family, table.notes] == 1 else []
+        for i, table in enumerate(tables)
+    }
+    groups = _groups(tables)
     found = list(tables)
-    stated = sorted(stated_rows(text, policy), key=lambda row: -len(row.label.levels))
-    for row in stated:
-        attributes = set(row.label.levels)
-        family = next((f.name for f in policy.families if set(f.attributes) == attributes), None)
-        places = families.get(family or "", [])
-        if len(places) != 1:
-            continue
-        table = found[places[0]]
-        if row.label.key in {other.label.key for other in table.rows} or _is_less_than_shown(row, found):
-            continue
-        found[places[0]] = replace(table, rows=(*table.rows, _as_printed(row, table)))
-    most = max((table.people for table in found), default=0)
+    for family in sorted(families, key=lambda name: -len(policy.family(name).attributes)):
+        attributes, places = set(policy.family(family).attributes), families[family]
+        below = {i: [row for row in own[i] if set(row.label.levels) == attributes] for i in places}
+        if len(places) == 1 or not any(below.values()):
+            below = _in_order(places, _sentences(text, policy), attributes)
+        for i, rows in below.items():
+            others = [found[j] for j in groups[i]]
+            for row in rows:
+                table = found[i]
+                if row.label.key in {other.label.key for other in table.rows}:
+                    continue
+                if not _is_less_than_shown(row, others):
+                    found[i] = replace(table, rows=(*table.rows, _as_printed(row, table)))
+    most = {i: max(found[j].people for j in groups[i]) for i in groups}
     return [
-        before if table is not before and most - table.people > unknown else table
-        for before, table in zip(tables, found, strict=True)
+        before if table is not before and most[i] - table.people > unknown else table
+        for i, (before, table) in enumerate(zip(tables, found, strict=True))
     ]
+
+
+def _groups(tables: Sequence[PublishedTable]) -> dict[int, list[int]]:
+    """Return of each table those of the same people: of one place, each family's first, or each one's second."""
+    keys: list[tuple[str, int]] = []
+    seen: Counter[tuple[str, str | None]] = Counter()
+    for table in tables:
+        keys.append((table.place, seen[table.place, table.family]))
+        seen[table.place, table.family] += 1
+    return {i: [j for j, other in enumerate(keys) if other == key] for i, key in enumerate(keys)}
+
+
+def _in_order(
+    places: Sequence[int], said: Sequence[Sequence[PublishedRow]], attributes: set[str]
+) -> dict[int, list[PublishedRow]]:
+    """Give one table all that is said of its family; several ones a sentence each, where there are as many."""
+    mine = [rows for one in said if (rows := [row for row in one if set(row.label.levels) == attributes])]
+    if len(places) == 1:
+        return {places[0]: [row for rows in mine for row in rows]}
+    return dict(zip(places, mine, strict=True)) if len(mine) == len(places) else {}
 
 
 def _as_printed(row: PublishedRow, table: PublishedTable) -> PublishedRow:
@@ -131,18 +163,26 @@ def stated_rows(text: str, policy: Policy) -> Iterator[PublishedRow]:
     >>> [(r.label.key, r.cell("applicants").text) for r in stated_rows(said, load_policy("nyc_ll144"))]
     [('Asian', '46'), ('Female, White', '7')]
     """
-    for sentence in _excluding(text):
-        for part in _PARTS.split(sentence):
-            found = _NUMBERED.search(part)
-            if found is None:
-                continue
-            label = read_label([_BEGINNING.sub("", found["label"].strip())], policy)
-            if not label.levels or label.role != "category":
-                continue
-            cells: dict[Meaning, PublishedCell] = {
-                "applicants": read_cell(found["people"] or found["n"]),
-                "ratio": read_cell("N/A"),
-            }
-            if (rate := _RATE.search(found["rest"])) is not None:
-                cells["rate"] = read_cell(rate["rate"].rstrip(". "))
-            yield PublishedRow(label=label, cells=cells, is_stated=True)
+    for rows in _sentences(text, policy):
+        yield from rows
+
+
+def _sentences(text: str, policy: Policy) -> list[list[PublishedRow]]:
+    return [[*_rows_of(sentence, policy)] for sentence in _excluding(text)]
+
+
+def _rows_of(sentence: str, policy: Policy) -> Iterator[PublishedRow]:
+    for part in _PARTS.split(sentence):
+        found = _NUMBERED.search(part)
+        if found is None:
+            continue
+        label = read_label([_BEGINNING.sub("", found["label"].strip())], policy)
+        if not label.levels or label.role != "category":
+            continue
+        cells: dict[Meaning, PublishedCell] = {
+            "applicants": read_cell(found["people"] or found["n"]),
+            "ratio": read_cell("N/A"),
+        }
+        if (rate := _RATE.search(found["rest"])) is not None:
+            cells["rate"] = read_cell(rate["rate"].rstrip(". "))
+        yield PublishedRow(label=label, cells=cells, is_stated=True)

@@ -60,7 +60,8 @@ _SPACED: Final[Mapping[str, str]] = {
     r"go(?:es|ing)?[- ]live|"
     r"went live|first used|us(?:ed?|ing)(?: \w+){0,4} since|in use (?:since|from)|"
     r"first use|use (?:of (?:the|this) tool )?(?:began|started|since)",
-    "F09": r"exclu\w+[^.]{0,160}(?:because|justif|due to|2 ?%|two percent|fewer than|less than|small|too few)|"
+    "F09": r"exclu\w+[^.]{0,160}(?:because|justif|due to|2 ?%|two percent|fewer than|less than|small|(?:too|so) few|"
+    r"unstable|un?reliab\w+)|"
     r"(?:because|justif|due to|2 ?%|two percent|fewer than|less than|small|too few)[^.]{0,160}exclu\w+|"
     rf"{_NO_RATIO}[^.]{{0,200}}{_FOR_SIZE}|{_FOR_SIZE}[^.]{{0,200}}{_NO_RATIO}",
     "F10": r"(?:historical data|history)[^.]{0,120}(?:not|insufficient|unavailable|too few|no\b)|"

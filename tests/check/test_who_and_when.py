@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,8 @@ import pytest
 from audit_lib.check import check_report
 from audit_lib.check.auditor_independence import auditors
 from audit_lib.check.document_reader import read_document
-from tests.check.cases import WORDS, html, kinds, save, summary
+from audit_lib.check.stated_fields import words_of
+from tests.check.cases import WORDS, counts, html, kinds, save, summary
 
 
 @pytest.mark.parametrize(
@@ -51,6 +53,53 @@ def test_a_day_that_is_called_this_audits_is_no_earlier_one(tmp_path: Path) -> N
     assert "audit_dates_differ" in kinds(check_report(save(tmp_path, html(summary(), told))))
     told = f"{WORDS}{earlier}<p>The audit was completed on January 9, 2022.</p>"
     assert "audit_dates_differ" not in kinds(check_report(save(tmp_path, html(summary(), told))))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Before this one, bias audits were conducted on January 9, 2021 and January 7, 2022.",
+        "Previously, the audit was completed on January 7, 2022.",
+    ],
+)
+def test_audits_before_this_one_are_no_other_dates_of_it(words: str, tmp_path: Path) -> None:
+    report = check_report(save(tmp_path, html(summary(), f"{WORDS}<p>{words}</p>")))
+    assert "audit_dates_differ" not in kinds(report)
+    told = f"{WORDS}<p>Before this one nothing was published. The bias audit was conducted on January 9, 2021.</p>"
+    assert "audit_dates_differ" in kinds(check_report(save(tmp_path, html(summary(), told))))
+
+
+def test_why_a_category_is_excluded_may_be_told_by_its_size_alone() -> None:
+    told = re.compile(words_of("F09"), re.IGNORECASE)
+    assert told.search(
+        "They represent little of the data. The independent auditor excluded them from the impact ratio calculations "
+        "since a ratio drawn from so few people would be unstable."
+    )
+    assert not told.search("The auditor excluded them from the impact ratio calculations since it wished to.")
+
+
+@pytest.mark.parametrize("below", [True, False])
+def test_what_is_left_out_of_several_positions_is_said_below_each_table_or_in_their_order(
+    below: bool, tmp_path: Path
+) -> None:
+    parts, sentences = [], []
+    for position, men in (("Cook", 4), ("Driver", 5)):
+        cells = counts() | {("Male", "Asian"): (men, 2), ("Female", "Asian"): (3, 1)}
+        parts.append(f"<h2>{position}</h2>")
+        for caption, rows in summary(cells).items():
+            kept = [row for row in rows if "Asian" not in row[0]]
+            gone = [row for row in rows if "Asian" in row[0]]
+            parts.append(re.findall("<table.*</table>", html({caption: kept}), re.DOTALL)[0])
+            said = "; ".join(f"{row[0]}: {row[1]} applicants, selection rate {row[3]}" for row in gone)
+            sentences.append(
+                f"<p>Left out of the impact ratios as under 2% of the data: {said}.</p>" if gone else ""
+            )
+            parts.append(sentences[-1] if below else "")
+    source = f"<!DOCTYPE html><html><body>{WORDS}{''.join(parts)}<h2>Notes</h2>"
+    source += "".join([] if below else sentences)
+    assert kinds(check_report(save(tmp_path, source)), notes=False) == []
+    other = source.replace("Asian: 8 applicants", "Asian: 80 applicants")
+    assert other != source and "tables_do_not_add_up" in kinds(check_report(save(tmp_path, other)))
 
 
 def test_text_that_speaks_of_a_table_is_no_page(tmp_path: Path) -> None:
