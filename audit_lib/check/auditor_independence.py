@@ -211,6 +211,8 @@ def _is_of_the_audit(text: str, match: re.Match[str]) -> bool:
         clause = re.split(r"[.,;:(\n]", before)[-1]
         if _OF_THE_AUDIT.search(clause):
             return True
+    if label is None or "\n" not in label[0]:
+        return False
     line = next((line for line in reversed(before.split("\n")) if line.strip()), "")
     if _COMPANY.match(words):
         return _AUDITOR_HEADS.fullmatch(line) is not None

@@ -37,7 +37,7 @@ _NUMBERED: Final = re.compile(
     rf"(?:n ?= ?(?P<n>{WHOLE})\b|(?P<people>{WHOLE}) {_WHO}\b)(?P<rest>.*)",
     re.IGNORECASE | re.DOTALL,
 )
-_RATE: Final = re.compile(r"\brate\b\D{0,8}(?P<rate>\d*\.?\d+ ?%?)", re.IGNORECASE)
+_RATE: Final = re.compile(r"\brate\b[^\d.]{0,8}(?P<rate>\d*\.?\d+ ?%?)", re.IGNORECASE)
 _BEGINNING: Final = re.compile(r".*(?:\bare|\bis|\bwere|\bwas|:|\u2013|\u2014)\s+", re.DOTALL)
 
 

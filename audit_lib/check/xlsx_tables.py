@@ -18,7 +18,7 @@ from audit_lib.errors import CorruptFileError, InputError
 
 _MOST_ROWS: Final = 20_000
 _MOST_CELLS: Final = 1_000_000
-_FORMAT: Final = re.compile(r"[#0?][#0?,]*(?:\.(?P<decimals>[0#?]+))?")
+_FORMAT: Final = re.compile(r"(?=\.?[#0?])(?P<whole>[#0?,]*)(?:\.(?P<decimals>[0#?]+))?")
 _QUOTED: Final = re.compile(r'"[^"]*"|\\.|\[[^\]]*\]|_.|\*.')
 _LONGEST: Final = 15  # digits that a cell without a format shows at most
 _TOO_LARGE: Final = 1e15
@@ -152,6 +152,8 @@ def shown_number(value: float, shape: str) -> str:
     --------
     >>> shown_number(0.4267, "0.0%"), shown_number(1390, "#,##0"), shown_number(0.8, "0.000")
     ('42.7%', '1,390', '0.800')
+    >>> shown_number(0.504, ".000"), shown_number(0.25, "0.0##"), shown_number(0.5, "#")
+    ('.504', '0.25', '1')
     >>> shown_number(0.25, "General"), shown_number(12.0, "General")
     ('0.25', '12')
     """
@@ -163,5 +165,9 @@ def shown_number(value: float, shape: str) -> str:
     size = Decimal(repr(value)) * (100 if "%" in plain else 1)
     decimals = len(digits["decimals"] or "")
     rounded = abs(size).quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP)
-    text = f"{rounded:,f}" if "," in digits[0].partition(".")[0] else f"{rounded:f}"
+    text = f"{rounded:,f}" if "," in digits["whole"] else f"{rounded:f}"
+    for _ in range(len(re.findall("#", digits["decimals"] or ""))):  # shown where it isn't 0
+        text = text.removesuffix("0")
+    if "0" not in digits["whole"] and decimals:
+        text = re.sub(r"^0(?=\.)", "", text)
     return f"{'-' if size < 0 else ''}{text}{'%' if '%' in plain else ''}"

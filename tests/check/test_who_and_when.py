@@ -34,6 +34,7 @@ def test_a_company_under_the_auditors_heading_is_the_auditor(text: str) -> None:
         "Summary of the bias audit\nCompany: Acme Inc\nAuditor: Acme Inc",
         "Tool: Sorter\nMade by: Acme Inc\nAuditor: Acme Inc",
         "Sorter is made by Acme Inc. Auditor: Acme Inc.",
+        "The audit was conducted by Acme Hiring. The tool is provided by Acme Hiring Inc.",
     ],
 )
 def test_a_company_elsewhere_is_the_vendor_or_the_employer(text: str) -> None:
