@@ -192,7 +192,8 @@ def check_document(
     doubted = reading_doubts.with_doubted_labels(tables) if document.format == "pdf" else tables
     read = tables
     tables, findings = reading_doubts.part(read, pack)
-    findings += [*reading_doubts.columns_not_read(tables), *headless(joined(document.grids), pack)]
+    findings += [*reading_doubts.columns_not_read(tables, said.audited)]
+    findings += headless(joined(document.grids), pack)
     findings += [*reading_doubts.pictures_not_read(document), *reading_doubts.hidden_parts(document)]
     rebuilt: list[Rebuilt] = []
     unknown = _unknown(tables, said)

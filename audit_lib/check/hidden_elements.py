@@ -14,6 +14,7 @@ _COMMENT: Final = re.compile(r"/\*.*?\*/", re.DOTALL)
 _CONTROLS: Final = re.compile(
     r"""\b(?:aria-controls|data-(?:bs-)?target)\s*=\s*["']?#?([\w:. -]+)""", re.IGNORECASE
 )
+_DISABLED: Final = frozenset({"disabled", "inert"})
 _NAME: Final = re.compile(r"[a-z][\w-]*|[a-z]*[.#][\w-]+", re.IGNORECASE)
 # An element whose end is not written ends where one of these begins, or where what holds it ends.
 _NEXT: Final[Mapping[str, frozenset[str]]] = {
@@ -64,11 +65,11 @@ class HiddenElement:
         """Whether the start of another element ends this one, which nothing has ended so far."""
         return not self.tables and self.depth == 1 and tag in _NEXT.get(self.tag, ())
 
-    def opens(self, tag: str) -> None:
-        """Take in an element that begins in it."""
+    def opens(self, tag: str, role: str = "") -> None:
+        """Take in an element that begins in it, and the role that it says it has."""
         self.depth += tag == self.tag
         self.tables += tag == "table"
-        self.holds_table |= tag == "table"
+        self.holds_table |= "table" in (tag, role)
         self.words.append(" ")
 
     def closes(self, tag: str) -> bool:
@@ -80,6 +81,25 @@ class HiddenElement:
         elif not self.tables and tag in _HOLDERS.get(self.tag, ()):
             self.depth = 0
         return self.depth <= 0
+
+
+@dataclass(slots=True)
+class TabPanels:
+    """Panels of tabs, which only look hidden: each tab on the screen shows one of them, after it in the file.
+
+    A panel for which no tab is left is hidden from everybody.
+    """
+
+    _tabs: int = 0
+
+    def shows(self, attributes: Mapping[str, str | None], how: str) -> bool:
+        """Take in an element, and what takes it off the screen; whether it is a panel that a tab shows."""
+        role = (attributes.get("role") or "").strip().lower()
+        if role == "tab" and not how and not _DISABLED & set(attributes):
+            self._tabs += attributes.get("aria-disabled") != "true"
+        is_shown = role == "tabpanel" and self._tabs > 0
+        self._tabs -= is_shown
+        return is_shown
 
 
 def hidden_by(tag: str, attributes: Mapping[str, str | None], sheet: frozenset[str]) -> str:

@@ -23,6 +23,10 @@ VOID: Final = frozenset(
 )
 _ENDED_BY_NEXT: Final = frozenset({"p", "li", "dt", "dd", "option"})
 _TABLE: Final = frozenset({"table", "thead", "tbody", "tfoot", "tr", "td", "th", "dl"})
+_ROLES: Final = {
+    "table": "table", "grid": "table", "treegrid": "table", "rowgroup": "tbody", "row": "tr", "cell": "td",
+    "gridcell": "td", "columnheader": "th", "rowheader": "th", "caption": "caption",
+}  # fmt: skip
 _FEWEST_CELLS: Final = 3
 _MOST_CELLS: Final = 12
 _FEWEST_ROWS: Final = 2  # below the header
@@ -113,6 +117,11 @@ class _Tree(HTMLParser):
             return
         self._open[-1].own = True
         self._open[-1].parts.append(data)
+
+
+def meant_by(tag: str, attrs: Mapping[str, str | None]) -> str:
+    """Return the tag that an element's role stands for: a table's, or else its own."""
+    return _ROLES.get((attrs.get("role") or "").strip().lower(), tag)
 
 
 def drawn_tables(text: str) -> dict[int, tuple[str, ...]]:

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Final
 
 from audit_lib.check.grids import Format, Grid, HiddenPart, PublishedFile, even
-from audit_lib.check.hidden_elements import HiddenElement, hidden_by, hidden_names, unfolded_names
-from audit_lib.check.html_rows import ASIDES, SKIPPED, VOID, drawn_tables
+from audit_lib.check.hidden_elements import HiddenElement, TabPanels, hidden_by, hidden_names, unfolded_names
+from audit_lib.check.html_rows import ASIDES, SKIPPED, VOID, drawn_tables, meant_by
 from audit_lib.check.picture_files import saved_pictures, with_pictures
 from audit_lib.check.place_lines import PlaceLines
 from audit_lib.check.published_numbers import one_line
@@ -29,10 +29,6 @@ _BREAKS: Final = frozenset(
 # "<b>Blue</b><b>Lake</b>" is written in one word.
 _STYLING: Final = frozenset({"b", "em", "font", "i", "mark", "strong", "u"})
 _MOST_SPAN: Final = 100
-_ROLES: Final = {
-    "table": "table", "grid": "table", "treegrid": "table", "rowgroup": "tbody", "row": "tr", "cell": "td",
-    "gridcell": "td", "columnheader": "th", "rowheader": "th", "caption": "caption",
-}  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -97,6 +93,7 @@ class HtmlReader(HTMLParser):
         self._preformatted: list[str] | None = None  # what stands in <pre> outside tables
         self._hidden: HiddenElement | None = None
         self._found_hidden: list[HiddenElement] = []
+        self._panels = TabPanels()
         self._style: list[str] | None = None
         self._sheet: frozenset[str] = frozenset()
         self._places = PlaceLines()
@@ -114,11 +111,11 @@ class HtmlReader(HTMLParser):
             self._leave_hidden()
         if self._hidden is not None and not self._hidden.is_shown:
             if tag not in VOID:
-                self._hidden.opens(tag)
+                self._hidden.opens(tag, meant_by(tag, given))
             return
         if tag not in VOID and self._hide(tag, given):
             return
-        meant = _ROLES.get((given.get("role") or "").strip().lower(), tag)
+        meant = meant_by(tag, given)
         if drawn:
             *before, meant = drawn
             for each in before:
@@ -137,6 +134,7 @@ class HtmlReader(HTMLParser):
         """Begin an element that is not shown; whether it is one, so that nothing of it is read."""
         is_read = tag not in SKIPPED and not self._skipping and given.get("id") not in self._unfolded
         how = hidden_by(tag, given, self._sheet) if is_read else ""
+        how = "" if not self._skipping and self._panels.shows(given, how) else how
         if self._hidden is not None and not how:
             self._hidden.opens(tag)
             return False

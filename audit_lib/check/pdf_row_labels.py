@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Final
 
 from audit_lib.check.pdf_lines import TextLine
-from audit_lib.check.row_labels import category_named, of_one_category, told_apart
+from audit_lib.check.row_labels import category_named, named_alone, of_one_category, told_apart
 
 CLOSE: Final = 1.0  # white space between lines of one header, or of one label, in heights
 
@@ -68,14 +68,18 @@ def _begin_alike(line: TextLine, other: TextLine) -> bool:
 
 
 def _are_over(sections: Mapping[int, str], texts: Mapping[int, str]) -> bool:
-    """Whether lines stand over rows: below each are rows that name a category of another attribute by themselves."""
+    """Whether lines stand over rows: below each are rows that name a category of another attribute by themselves.
+
+    A row that names both attributes needs no line over it.
+    """
     named = {row: name for row, text in texts.items() if (name := category_named(text))}
     of_sex = {name in _SEXES for name in sections.values()}
     apart = of_sex.isdisjoint(name in _SEXES for name in named.values())
     bounds = [*sections, max(texts) + 1]
     filled = all(any(start < row < end for row in named) for start, end in pairwise(bounds))
     odd = [row for row in texts if row not in named and row > bounds[0]]
-    return filled and apart and len(odd) <= len(sections) + _OTHERS
+    both = any((name in _SEXES) in of_sex for row in odd for name in named_alone(texts[row]))
+    return filled and apart and not both and len(odd) <= len(sections) + _OTHERS
 
 
 def _to_nearest(

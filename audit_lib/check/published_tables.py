@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
+from audit_lib.check.column_years import is_earlier
 from audit_lib.check.combined_tables import pieces, with_subtotals
 from audit_lib.check.grids import Grid
 from audit_lib.check.headers import (
@@ -16,6 +17,7 @@ from audit_lib.check.headers import (
     Header,
     Meaning,
     has_header,
+    meaning_of,
     nearest_header,
     only_text,
 )
@@ -96,6 +98,8 @@ class PublishedTable:
         Headers of the columns with digits in them that were not read.
     repeated : tuple of str
         Those of them that say rate or ratio like a column that was read, so that one may be taken for the other.
+    earlier : tuple of str
+        Those of them that say rate or ratio of a year before that of the column that was read.
     """
 
     number: int = 0
@@ -113,6 +117,7 @@ class PublishedTable:
     notes: str = ""
     unread: tuple[str, ...] = ()
     repeated: tuple[str, ...] = ()
+    earlier: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -206,6 +211,7 @@ def _tables(part: TablePart, policy: Policy) -> Iterator[PublishedTable]:
     for column in words.places:
         part.rows = beside_each_place(part.rows, column, words.labels, policy)
     unread = _unread(part, tables, words)
+    rates = [part.header.texts[i] for i in unread if part.header.meanings[i] in RATES]
     said = _stated(part, words)
     caption = part.caption or (part.trail[-1] if part.trail else "")
     for table in tables:
@@ -214,6 +220,7 @@ def _tables(part: TablePart, policy: Policy) -> Iterator[PublishedTable]:
             for where, line, row in _rows(part, columns, words, policy):
                 groups.setdefault(where, []).append((line, row))
         headers = dict(table[0].headers)
+        earlier = [text for text in rates if (m := meaning_of(text)) and is_earlier(text, headers.get(m, ""))]
         for where, line, rows in _pieces(groups, policy):
             place = ", ".join(dict.fromkeys(word for word in (table[0].place, *where) if word))
             yield PublishedTable(
@@ -230,7 +237,8 @@ def _tables(part: TablePart, policy: Policy) -> Iterator[PublishedTable]:
                 is_whole=part.is_whole,
                 notes=part.notes,
                 unread=tuple(part.header.texts[i] for i in unread),
-                repeated=tuple(part.header.texts[i] for i in unread if part.header.meanings[i] in RATES),
+                repeated=tuple(text for text in rates if text not in earlier),
+                earlier=tuple(earlier),
             )
 
 

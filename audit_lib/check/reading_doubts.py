@@ -13,8 +13,10 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from datetime import date
 from typing import Final
 
+from audit_lib.check.column_years import year_of
 from audit_lib.check.findings import SummaryFinding
 from audit_lib.check.grids import PublishedFile
 from audit_lib.check.headers import NUMBERS
@@ -48,6 +50,9 @@ _MAY_BE_ONE: Final = (
     "nothing tells this table from another of its family, and no category is in both: they may be one table in two "
     "parts; look at the page"
 )
+_MAY_BE_EARLIER: Final = (
+    "they may be of an audit before this one, whose own date was not found; look at the page"
+)
 _RESTS_ON_ALL_TABLES: Final = frozenset(
     {
         "table_missing",
@@ -74,17 +79,27 @@ def part(
     return kept, findings
 
 
-def columns_not_read(tables: Sequence[PublishedTable]) -> Iterator[SummaryFinding]:
-    """Yield the rates and ratios that were left out, once where one header heads several tables."""
+def columns_not_read(tables: Sequence[PublishedTable], audited: date | None) -> Iterator[SummaryFinding]:
+    """Yield the rates and ratios that were left out, once where one header heads several tables.
+
+    Those of a year before the audit's are another audit's, and only named as not checked.
+    """
     said: set[tuple[str, ...]] = set()
     for table in tables:
-        if table.repeated and table.repeated not in said:
-            said.add(table.repeated)
+        of_now = [text for text in table.earlier if audited is None or (year_of(text) or 0) >= audited.year]
+        left_out = (*table.repeated, *of_now)
+        if left_out and left_out not in said:
+            said.add(left_out)
             message = (
                 "give each group of columns a header of its own, or a table; only the first were checked"
             )
+            unsure = "" if table.repeated or audited is not None else _MAY_BE_EARLIER
             yield SummaryFinding(
-                id="columns_not_read", table=table.name, column="; ".join(table.repeated), message=message
+                id="columns_not_read",
+                table=table.name,
+                column="; ".join(left_out),
+                message=message,
+                unsure=unsure,
             )
 
 

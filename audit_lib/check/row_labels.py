@@ -187,7 +187,7 @@ def told_apart(texts: Sequence[str]) -> int:
     >>> told_apart(["Male", "Two or More Races Male"]), told_apart(["Asian Two or More", "Races"])
     (2, 0)
     """
-    return sum(1 for found, times in Counter(map(_one_category, texts)).items() if found and times == 1)
+    return sum(1 for found, times in Counter(map(named_alone, texts)).items() if found and times == 1)
 
 
 def of_one_category(texts: Sequence[str]) -> int:
@@ -198,10 +198,17 @@ def of_one_category(texts: Sequence[str]) -> int:
     >>> of_one_category(["Asian", "Asian", "Latino White"])
     2
     """
-    return sum(bool(_one_category(text)) for text in texts)
+    return sum(bool(named_alone(text)) for text in texts)
 
 
-def _one_category(text: str) -> tuple[str, ...]:
+def named_alone(text: str) -> tuple[str, ...]:
+    """Return the one category of sex, of race or of both that a text names; nothing of a sum or unknown people.
+
+    Examples
+    --------
+    >>> named_alone("Asian women"), named_alone("Total women"), named_alone("Asian or white")
+    (('Asian', 'Female'), (), ())
+    """
     words = _plain(text)
     if _UNKNOWN.search(words) or re.search(r"\btotals?\b", words):
         return ()

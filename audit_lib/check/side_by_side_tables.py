@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from audit_lib.check.column_years import newest
 from audit_lib.check.headers import NUMBERS, RATES, Header, Meaning, is_of_rates
 from audit_lib.check.row_labels import read_label
 from audit_lib.policies import Policy
@@ -69,11 +70,13 @@ def _columns(
     over: str = "",
     place: str = "",
 ) -> TableColumns:
-    at: dict[Meaning, int] = {}
+    alike: dict[Meaning, list[int]] = {}
     for i in group:
         meaning = meanings[i]
         if meaning in NUMBERS or meaning == "unknown":
-            at.setdefault(meaning, i)  # the first is the plainest; others are named as not read
+            alike.setdefault(meaning, []).append(i)
+    # Of one year the first is the plainest; others are named as not read.
+    at = {meaning: newest(columns, texts) for meaning, columns in alike.items()}
     return TableColumns(at=at, headers={m: texts[i] for m, i in at.items()}, over=over, place=place)
 
 

@@ -101,3 +101,38 @@ def test_hidden_rows_and_columns_of_a_sheet(tmp_path: Path) -> None:
         ("warning", "column D of the sheet 'Sheet'", "", "Note a c"),
     ]
     assert len(report.rebuilt) == 4
+
+
+def panels(tabs: str) -> str:
+    grid = "".join(
+        f'<div role="row">{"".join(f"<div role=cell>{cell}</div>" for cell in row.split("|"))}</div>'
+        for row in (
+            "Sex|# of applicants|# selected|Selection rate|Impact ratio",
+            "Male|6000|3300|55.0%|1.00",
+            "Female|4000|1760|44.0%|0.80",
+        )
+    )
+    table = f'<div role="table">{grid}</div>'
+    return (
+        f"<html>{WORDS}<div role=tablist>{tabs}</div>"
+        f"<div role=tabpanel><p>About</p></div><div role=tabpanel hidden>{table}</div>"
+    )
+
+
+TAB = "<button role=tab>{}</button>"
+
+
+def test_a_panel_that_a_tab_shows_is_read(tmp_path: Path) -> None:
+    text = panels(TAB.format("About") + TAB.format("Sex"))
+    report = check_report(save(tmp_path, text, "page.html"))
+    assert len(report.rebuilt) == 4 and hidden(report) == []
+
+
+@pytest.mark.parametrize(
+    "second", ["", "<button role=tab disabled>Sex</button>", "<button role=tab hidden>Sex</button>"]
+)
+def test_a_panel_without_a_tab_is_hidden_from_everybody(second: str) -> None:
+    document = html_document(panels(TAB.format("About") + second))
+    assert document.grids == ()
+    (part,) = document.hidden
+    assert part.words.startswith("Sex # of applicants") and part.matters

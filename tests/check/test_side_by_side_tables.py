@@ -140,3 +140,40 @@ def test_a_plain_header_is_one_table() -> None:
     assert (dict(columns.at), columns.over, columns.place) == (
         {"applicants": 1, "selected": 2, "rate": 3, "ratio": 4}, "", "",
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["2021 impact ratio", "Previous impact ratio", "Impact ratio (last year)"])
+def test_a_ratio_of_an_earlier_year_is_not_this_audits(name: str, tmp_path: Path) -> None:
+    """It may stand before this year's or behind it, and is named among what was not checked."""
+    for columns in (("Impact ratio", name), (name, "Impact ratio")):
+        header = "<tr><th>Sex<th>Applicants<th>Selected<th>Selection rate" + "".join(
+            f"<th>{column}" for column in columns
+        )
+        ratios = {name: ("1.00", "0.91"), "Impact ratio": ("1.00", "0.81")}
+        rows = [
+            ("Male", "80", "40", "50%", *(ratios[column][0] for column in columns)),
+            ("Female", "60", "24", "40%", *(ratios[column][1] for column in columns)),
+        ]
+        report = check(tmp_path, page(header, tuple(rows)))
+        assert wrong(report) == [("Female", "0.81", "0.80")]
+        assert not [f for f in report.findings if f.id == "columns_not_read"]
+        assert any(line.endswith(f": {name!r}") for line in report.not_checked)
+
+
+@pytest.mark.parametrize("year", ["2099", ""])
+def test_a_second_ratio_that_is_of_no_earlier_year_is_told(year: str, tmp_path: Path) -> None:
+    """Whoever heads this year's number with its year, and another one without, has it named as not read."""
+    header = f"<tr><th>Sex<th>Applicants<th>Selection rate<th>Impact ratio<th>{year} impact ratio"
+    report = check(
+        tmp_path, page(header, (("Male", "80", "50%", "1", "1"), ("Female", "60", "40%", "0.8", "0.5")))
+    )
+    (found,) = [f for f in report.findings if f.id == "columns_not_read"]
+    assert (found.severity, found.column) == ("error", f"{year} impact ratio".strip())
+
+
+def test_without_the_audits_date_a_year_may_be_any(tmp_path: Path) -> None:
+    header = "<tr><th>Sex<th>Applicants<th>Selection rate<th>Impact ratio<th>2024 impact ratio"
+    rows = (("Male", "80", "50%", "1.00", "1.00"), ("Female", "60", "40%", "0.80", "0.85"))
+    report = check(tmp_path, page(header, rows).replace(WORDS, ""))
+    (found,) = [f for f in report.findings if f.id == "columns_not_read"]
+    assert (found.severity, bool(found.unsure)) == ("warning", True)
