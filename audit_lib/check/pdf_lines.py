@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, Final
 
 from audit_lib.check.compact_cells import numbers_in
@@ -15,6 +16,10 @@ _SAME_LINE: Final = 0.5  # of a line's height
 _BESIDE: Final = 0.2  # of a mark's size: white space between it and its word
 _BETWEEN: Final = ("/", "of")  # two numbers of one cell: "123 of 456"
 _PAGE_NUMBER: Final = re.compile(r"\W*(?:page )?([0-9]{1,4})(?: ?(?:of|/) ?[0-9]{1,4})?\W*", re.IGNORECASE)
+_EDGE: Final = re.compile(r"://|# ?(?:of|/) ?\d|\d[/.-]\d{1,2}[/.-]\d{2,4},? \d{1,2}:\d\d")
+_SAME_PLACE: Final = 1.0  # points
+_DASHES: Final = ("-", "\u2013", "\u2014")
+_SPACE: Final = 0.5  # of a dash's size: more white space parts two cells
 _RULE: Final = re.compile("[-=_\u2500\u2550]{5,}")  # a line drawn with characters
 _MARK: Final = re.compile("[\u00b9\u00b2\u00b3\u2020\u2021*]+")  # of footnotes
 _ANSWERS: Final = frozenset({"yes", "no", "\u2713", "\u2717"})  # of a column such as "Below 80%"
@@ -72,13 +77,20 @@ class TextLine:
 
     @property
     def numbers(self) -> list[PlacedWord]:
-        """Words at its end that are numbers."""
+        """Words at its end that are numbers; a dash that ends a label, whose rest stands below, is none."""
         found: list[PlacedWord] = []
         for word in reversed(self.words):
             if not word.is_number:
                 break
             found.insert(0, word)
-        return found
+        before = self.words[-len(found) - 1 : -len(found)] if found else []
+        return found[1:] if before and _ends_label(before[0], found[0]) else found
+
+
+def _ends_label(label: PlacedWord, word: PlacedWord) -> bool:
+    """Whether a dash stands behind a word as in a sentence."""
+    is_near = word.start == label.start or word.left - label.right < _SPACE * word.size
+    return word.text in _DASHES and is_near
 
 
 def lines_of(pages: Sequence[Sequence[Mapping[str, Any]]]) -> list[TextLine]:
@@ -86,12 +98,32 @@ def lines_of(pages: Sequence[Sequence[Mapping[str, Any]]]) -> list[TextLine]:
 
     Of tables next to each other the lines of the left one come first.
     """
-    found: list[TextLine] = []
+    found: list[list[TextLine]] = []
     for number, words in enumerate(pages):
         lines = [line for group in reading_order(words) for line in _lines(group, number)]
         lowest = max((line.bottom for line in lines), default=0.0)
-        found += [line for line in lines if line.bottom < lowest or not _is_page_number(line)]
-    return found
+        found.append([line for line in lines if line.bottom < lowest or not _is_page_number(line)])
+    return [line for lines in _without_edges(found) for line in lines]
+
+
+def _without_edges(pages: Sequence[list[TextLine]]) -> list[list[TextLine]]:
+    """Leave out what a printer writes over and under each page, but over the first and under the last one.
+
+    Between the lines of two pages it would cut a table in two.
+    """
+    heads = [min(lines, key=lambda line: line.top, default=None) for lines in pages]
+    feet = [max(lines, key=lambda line: line.bottom, default=None) for lines in pages]
+    left_out = [now for before, now in pairwise(heads) if _is_edge(before, now)]
+    left_out += [now for now, after in pairwise(feet) if _is_edge(now, after)]
+    return [[line for line in lines if not any(line is one for one in left_out)] for lines in pages]
+
+
+def _is_edge(line: TextLine | None, other: TextLine | None) -> bool:
+    """Whether two lines of two pages are one text at one place, with an address, a time or the page's number."""
+    if line is None or other is None or abs(line.top - other.top) > _SAME_PLACE:
+        return False
+    texts = [re.sub(rf"(?<!\d){one.page + 1}(?= ?(?:of|/) ?\d)", "#", one.text) for one in (line, other)]
+    return texts[0] == texts[1] and (_EDGE.search(texts[0]) is not None)
 
 
 def _is_page_number(line: TextLine) -> bool:

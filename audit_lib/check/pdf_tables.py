@@ -25,6 +25,7 @@ from audit_lib.check.pdf_tags import tagged_document
 from audit_lib.check.picture_words import UNSURE
 from audit_lib.check.place_lines import PlaceLines
 from audit_lib.check.published_numbers import is_noted, read_number
+from audit_lib.check.transposed_tables import lies_on_its_side
 from audit_lib.errors import CorruptFileError, InputError
 
 _SAME_LEVEL: Final = 3.0  # points
@@ -74,23 +75,23 @@ def pdf_document(content: bytes, path: Path) -> PublishedFile:
             scanned, unread = words_in_pictures(content, pdf.pages)
             own = own_pdf(pdf)
             tagged = tagged_document(pdf)
-            if tagged is not None and any(has_header(grid) for grid in tagged.grids):
+            if tagged is not None and any(map(_is_of_rates, tagged.grids)):
                 pictured = layout_grids(lines_of([scanned.get(i, []) for i in range(len(pdf.pages))]), UNSURE)
                 return replace(tagged, grids=(*tagged.grids, *pictured), unread=unread, own=own)
             pages = [plain_page(page) for page in pdf.pages]
             grids, rests = _ruled(pages)
-            if grids is None or any(map(_is_shaded, joined(grids))) or not any(map(has_header, grids)):
+            if grids is None or any(map(_is_shaded, joined(grids))) or not any(map(_is_of_rates, grids)):
                 grids, rests = [], pages
             words = [[*_placed_words(page), *scanned.get(i, [])] for i, page in enumerate(rests)]
             unsure = UNSURE if scanned else NOT_RULED
             unruled = list(layout_grids(lines_of(words), unsure))
             grids += unruled
-            caution = _UNRULED if unruled or not any(has_header(grid) for grid in grids) else ""
+            caution = _UNRULED if unruled or not any(map(_is_of_rates, grids)) else ""
             all_words = [[*_words(page), *scanned.get(i, [])] for i, page in enumerate(pages)]
             lines = lines_of(all_words)
             text = "\n".join([*paragraphs(lines), *fact_lines(lines)])
             in_order = ""
-            if not any(map(has_header, grids)):
+            if not any(map(_is_of_rates, grids)):
                 in_order = "\n".join(structured_lines(pdf) or lines_by_column(all_words))
     except PdfminerException as error:
         cause = type(error.args[0]).__name__ if error.args else "unknown fault"
@@ -109,6 +110,10 @@ def pdf_document(content: bytes, path: Path) -> PublishedFile:
         in_order=in_order,
         own=own,
     )
+
+
+def _is_of_rates(grid: Grid) -> bool:
+    return has_header(grid) or lies_on_its_side(grid)
 
 
 def _words(page: Any) -> list[Any]:

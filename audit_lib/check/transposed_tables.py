@@ -8,9 +8,9 @@ from itertools import pairwise
 from typing import Final
 
 from audit_lib.check.grids import Grid, even
-from audit_lib.check.headers import NUMBERS, is_of_rates, meaning_of, only_text
+from audit_lib.check.headers import NUMBERS, Meaning, is_of_rates, meaning_of, only_text
 from audit_lib.check.published_numbers import read_cell, says_none
-from audit_lib.check.row_labels import read_label
+from audit_lib.check.row_labels import named_alone, read_label
 from audit_lib.policies import Policy
 
 _FEWEST: Final = 2  # categories that are no slip of a word
@@ -20,6 +20,24 @@ _LABEL_ROWS: Final = 2  # sex, and race/ethnicity
 def upright(grids: Iterable[Grid], policy: Policy) -> tuple[Grid, ...]:
     """Turn each table that lies on its side; what stands around it in the same grid keeps its place."""
     return tuple(part for grid in grids for part in _parts(grid, policy))
+
+
+def lies_on_its_side(grid: Grid) -> bool:
+    """Whether categories stand over numbers of people, rates and ratios, each in a row that its first cell names.
+
+    Examples
+    --------
+    >>> lies_on_its_side(Grid(rows=[("", "Male", "Female"), ("Applicants", "92", "80"), ("Rate", "50%", "40%")]))
+    True
+    """
+    over = False
+    meanings: list[Meaning | None] = []
+    for row in grid.rows:
+        if any(read_cell(text).number for text in row[1:]):
+            meanings.append(meaning_of(row[0]) if over else None)
+        else:
+            over |= len({named_alone(text) for text in row[1:]} - {()}) >= _FEWEST
+    return is_of_rates(meanings)
 
 
 def _parts(grid: Grid, policy: Policy) -> Iterator[Grid]:
