@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from statistics import median
 from typing import Final
@@ -16,6 +17,7 @@ from typing import Final
 from audit_lib.check.cut_words import whole_words
 from audit_lib.check.grids import Grid, even
 from audit_lib.check.headers import RATES, is_of_rates, meaning_of
+from audit_lib.check.pdf_headings import PdfHeadings
 from audit_lib.check.pdf_lines import PlacedWord, TextLine
 from audit_lib.check.pdf_row_labels import CLOSE, LabelLines, best_labels
 from audit_lib.check.pdf_texts import ColumnEdges, over_columns, overlap, texts_of
@@ -42,15 +44,29 @@ _COLUMN_SPACE: Final = 0.8  # of a word's size: white space beside all lines, wh
 
 def layout_grids(lines: Sequence[TextLine], unsure: str = NOT_RULED) -> Iterator[Grid]:
     """Yield the tables that lines make; `unsure` says why a cell may be misread, and has a place for the page."""
+    headings, done = PdfHeadings(lines), 0
+    placed = list(_placed_grids(lines, unsure))
+    ends = [*(start for start, _, _ in placed[1:]), len(lines)][: len(placed)]
+    for (start, end, grid), following in zip(placed, ends, strict=True):
+        headings.read(line for line in lines[done:start] if not line.is_taken)
+        notes = headings.notes(line for line in lines[end:following] if not line.is_taken)
+        yield replace(grid, trail=headings.trail(grid.caption), notes=notes)
+        done = end
+
+
+def _placed_grids(lines: Sequence[TextLine], unsure: str) -> Iterator[tuple[int, int, Grid]]:
+    """Yield tables with the line that they begin at and the one behind their last row."""
     done = 0
     for turned in turned_tables(lines, unsure):
-        yield from _upright_grids(lines[done : turned.start], unsure)
-        yield turned.grid
+        for start, end, grid in _upright_grids(lines[done : turned.start], unsure):
+            yield start + done, end + done, grid
+        yield turned.start, turned.end, turned.grid
         done = turned.end
-    yield from _upright_grids(lines[done:], unsure)
+    for start, end, grid in _upright_grids(lines[done:], unsure):
+        yield start + done, end + done, grid
 
 
-def _upright_grids(lines: Sequence[TextLine], unsure: str) -> Iterator[Grid]:
+def _upright_grids(lines: Sequence[TextLine], unsure: str) -> Iterator[tuple[int, int, Grid]]:
     start = 0
     while start < len(lines):
         if not _names_ratio(lines, start):
@@ -62,7 +78,7 @@ def _upright_grids(lines: Sequence[TextLine], unsure: str) -> Iterator[Grid]:
             # Words above the table may speak of a ratio, too: its header is the last that does.
             naming = [i for i in range(start, rows[0]) if _names_ratio(lines, i)]
             named = max((i for i in naming if not _is_title(lines, i)), default=naming[-1])
-            yield _grid(lines, named, rows, end, unsure)
+            yield named, rows[-1] + 1, _grid(lines, named, rows, end, unsure)
         start = max(end, start + 1)
 
 

@@ -18,8 +18,9 @@ from audit_lib.check.pdf_cards import lines_by_column, structured_lines
 from audit_lib.check.pdf_cells import DrawnWords, cell_texts, drawn_words
 from audit_lib.check.pdf_characters import plain_page
 from audit_lib.check.pdf_facts import fact_lines
+from audit_lib.check.pdf_headings import PdfHeadings
 from audit_lib.check.pdf_layout import NOT_RULED, layout_grids
-from audit_lib.check.pdf_lines import lines_of
+from audit_lib.check.pdf_lines import TextLine, lines_of
 from audit_lib.check.pdf_pictures import words_in_pictures
 from audit_lib.check.pdf_tags import tagged_document
 from audit_lib.check.picture_words import UNSURE
@@ -173,10 +174,13 @@ def _ruled(pages: Sequence[Any]) -> tuple[list[Grid] | None, list[Any]]:
     grids: list[Grid] = []
     rests: list[Any] = []
     places = PlaceLines()
-    for page in pages:
+    drawn_on = [drawn_words(_printed_once(page)) for page in pages]
+    all_lines = lines_of([[word for words in drawn for word in words.as_words()] for drawn in drawn_on])
+    headings = PdfHeadings(all_lines)
+    below: list[TextLine] = []  # the last table
+    for number, (page, drawn) in enumerate(zip(pages, drawn_on, strict=True)):
         boxes: list[tuple[float, float, float, float]] = []
-        drawn = drawn_words(_printed_once(page))
-        lines = lines_of([[word for words in drawn for word in words.as_words()]])
+        lines = [line for line in all_lines if line.page == number]
         above = 0.0
         for table in page.find_tables({"explicit_horizontal_lines": _open_ends(page)}):
             texts = [[_one_line(text or "") for text in row] for row in cell_texts(table, drawn)]
@@ -189,14 +193,31 @@ def _ruled(pages: Sequence[Any]) -> tuple[list[Grid] | None, list[Any]]:
             why = _CROSSED if _is_crossed(page, table) else _UNEVEN if _is_uneven(table) else ""
             unsure = why.format(page.page_number)
             caption = _above(drawn, table.bbox[1], max((box[3] for box in boxes), default=0.0))
-            places.read(line.text for line in lines if above <= line.top < table.bbox[1])
-            place, above = str(places), table.bbox[3]
+            between = [line for line in lines if above <= line.top < table.bbox[1]]
+            places.read(line.text for line in between)
+            headings.read(between)
+            if grids:
+                grids[-1] = replace(grids[-1], notes=headings.notes([*below, *between]))
+            place, above, below = str(places), table.bbox[3], []
+            trail = headings.trail(caption)
             grids.append(
-                Grid(rows=even(rows), caption=caption, place=place, continues=continues, unsure=unsure)
+                Grid(
+                    rows=even(rows),
+                    caption=caption,
+                    trail=trail,
+                    place=place,
+                    continues=continues,
+                    unsure=unsure,
+                )
             )
             boxes.append(table.bbox)
-        places.read(line.text for line in lines if above <= line.top)
+        rest = [line for line in lines if above <= line.top]
+        below += rest
+        places.read(line.text for line in rest)
+        headings.read(rest)
         rests.append(_outside(page, boxes))
+    if grids:
+        grids[-1] = replace(grids[-1], notes=headings.notes(below))
     return grids, rests
 
 
