@@ -15,6 +15,7 @@ UNNAMED: Final = (
     "the label of several rows was not found beside the first of them, and was taken from where it stands; look at the "
     "table"
 )
+CUT: Final = "the label of two rows was cut, as by a page's end, and put together from both; look at the page"
 _HYPHEN: Final = re.compile(r"(?<=[a-z])- (?=[a-z])")  # where a line's end cut a word
 
 
@@ -61,6 +62,39 @@ def beside_each_row(
         for i in run:
             filled[i][outer] = name
     return [tuple(row) for row in filled]
+
+
+def with_whole_labels(
+    rows: Sequence[Sequence[str]], labels: Sequence[int], policy: Policy
+) -> list[Sequence[str]]:
+    """Put together the outer label of two rows that a page's end cut, so that each of them has a part of it.
+
+    Together the parts name one category, which no other row has with these inner labels, and one of them none.
+    """
+    if len(labels) != 2:
+        return list(rows)
+    outer, inner = labels
+    found = [list(row) for row in rows]
+    keys = [read_label([row[outer], row[inner]], policy).key for row in rows]
+    for i in range(len(rows) - 1):
+        texts = [rows[j][outer] for j in (i, i + 1)]
+        inside = [read_label([rows[j][inner]], policy) for j in (i, i + 1)]
+        named = [len(read_label([text], policy).levels) for text in texts]
+        name = whole_words(" ".join(texts))
+        whole = read_label([name], policy)
+        if (
+            not all(texts)
+            or min(named) > 0
+            or len(whole.levels) != 1
+            or whole.role != "category"
+            or inside[0].key == inside[1].key
+            or not all(label.levels and label.role == "category" for label in inside)
+        ):
+            continue
+        own = {read_label([name, rows[j][inner]], policy).key for j in (i, i + 1)}
+        if own.isdisjoint(key for j, key in enumerate(keys) if j not in (i, i + 1)):
+            found[i][outer] = found[i + 1][outer] = name
+    return [tuple(row) for row in found]
 
 
 def beside_each_place(

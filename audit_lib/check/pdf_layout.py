@@ -16,7 +16,7 @@ from typing import Final
 
 from audit_lib.check.cut_words import whole_words
 from audit_lib.check.grids import Grid, even
-from audit_lib.check.headers import RATES, is_of_rates, meaning_of
+from audit_lib.check.headers import NUMBERS, RATES, is_of_rates, meaning_of
 from audit_lib.check.pdf_headings import PdfHeadings
 from audit_lib.check.pdf_lines import PlacedWord, TextLine
 from audit_lib.check.pdf_row_labels import CLOSE, LabelLines, best_labels
@@ -270,7 +270,8 @@ def _label_columns(lines: Sequence[TextLine], edge: float) -> list[ColumnEdges]:
             found.append((word.left, word.right))
     starts = sorted(Counter(round(word.start) for word in words))
     if len(found) == 1 and len(starts) == _TWO and starts[1] - starts[0] > _TWO * words[0].size:
-        both = sum(len({round(word.start) for word in line.words if word in words}) > 1 for line in lines)
+        begun = [{round(text.start) for text in texts_of(line)} for line in lines]
+        both = sum(set(starts) <= places for places in begun)
         if both >= _TWO:
             return [(starts[0], starts[1] - 1.0), (starts[1], found[0][1])]
     return found or [(0.0, edge)]
@@ -294,10 +295,17 @@ def _header_start(lines: Sequence[TextLine], start: int) -> int:
         is_sentence = (
             above.text.endswith(".") and line.distance(above) >= 0
         )  # not "Sel." beside a deeper header
-        if line.distance(above) > near or not _is_without_numbers(above) or is_sentence:
+        is_near = line.distance(above) <= near or _is_cut_header(above, line)
+        if not is_near or not _is_without_numbers(above) or is_sentence:
             break
         first -= 1
     return first
+
+
+def _is_cut_header(above: TextLine, line: TextLine) -> bool:
+    """Whether a page's end parts two lines of one header: the last before it says what columns of numbers hold."""
+    meanings = [meaning_of(text.text) for text in texts_of(above)]
+    return above.page + 1 == line.page and sum(meaning in NUMBERS for meaning in meanings) >= _TWO
 
 
 def _over_groups(heads: Sequence[TextLine], header: Sequence[str], labels: int) -> list[list[str]]:

@@ -114,7 +114,7 @@ def _without_edges(pages: Sequence[list[TextLine]]) -> list[list[TextLine]]:
     heads = [min(lines, key=lambda line: line.top, default=None) for lines in pages]
     feet = [max(lines, key=lambda line: line.bottom, default=None) for lines in pages]
     left_out = [now for before, now in pairwise(heads) if _is_edge(before, now)]
-    left_out += [now for now, after in pairwise(feet) if _is_edge(now, after)]
+    left_out += [now for now, after in pairwise(feet) if _is_edge(now, after) or _is_foot(now, after)]
     return [[line for line in lines if not any(line is one for one in left_out)] for lines in pages]
 
 
@@ -124,6 +124,13 @@ def _is_edge(line: TextLine | None, other: TextLine | None) -> bool:
         return False
     texts = [re.sub(rf"(?<!\d){one.page + 1}(?= ?(?:of|/) ?\d)", "#", one.text) for one in (line, other)]
     return texts[0] == texts[1] and (_EDGE.search(texts[0]) is not None)
+
+
+def _is_foot(line: TextLine | None, other: TextLine | None) -> bool:
+    """Whether the last lines of two pages are one text without a number, at one place."""
+    if line is None or other is None or abs(line.top - other.top) > _SAME_PLACE:
+        return False
+    return line.text == other.text and not line.numbers
 
 
 def _is_page_number(line: TextLine) -> bool:

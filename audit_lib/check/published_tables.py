@@ -22,11 +22,13 @@ from audit_lib.check.headers import (
     only_text,
 )
 from audit_lib.check.merged_labels import (
+    CUT,
     UNNAMED,
     begins_unnamed,
     beside_each_place,
     beside_each_row,
     of_all_sections,
+    with_whole_labels,
 )
 from audit_lib.check.page_breaks import joined
 from audit_lib.check.place_lines import PlaceLines
@@ -208,6 +210,9 @@ def _tables(part: TablePart, policy: Policy) -> Iterator[PublishedTable]:
         named = beside_each_row(part.rows, words.labels, policy)
         part.unsure = part.unsure or (UNNAMED if named != list(part.rows) else "")
         part.rows = named
+    whole = with_whole_labels(part.rows, words.labels, policy)
+    part.unsure = part.unsure or (CUT if whole != [tuple(row) for row in part.rows] else "")
+    part.rows = whole
     for column in words.places:
         part.rows = beside_each_place(part.rows, column, words.labels, policy)
     unread = _unread(part, tables, words)
