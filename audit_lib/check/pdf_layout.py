@@ -303,9 +303,10 @@ def _header_start(lines: Sequence[TextLine], start: int) -> int:
 
 
 def _is_cut_header(above: TextLine, line: TextLine) -> bool:
-    """Whether a page's end parts two lines of one header: the last before it says what columns of numbers hold."""
+    """Whether a page's end parts two lines of one header: the last before it says what a column of several holds."""
     meanings = [meaning_of(text.text) for text in texts_of(above)]
-    return above.page + 1 == line.page and sum(meaning in NUMBERS for meaning in meanings) >= _TWO
+    is_header = len(meanings) > _TWO and any(meaning in NUMBERS for meaning in meanings)
+    return above.page + 1 == line.page and is_header
 
 
 def _over_groups(heads: Sequence[TextLine], header: Sequence[str], labels: int) -> list[list[str]]:

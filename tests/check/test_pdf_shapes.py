@@ -97,3 +97,71 @@ def test_a_line_over_rows_is_a_section_and_no_part_of_a_label() -> None:
 )
 def test_cut_words_are_put_together_where_they_are_known(cut: str, whole: str) -> None:
     assert whole_words(cut) == whole
+
+
+def edged(table: Sequence[dict[str, Any]], number: int, pages: int) -> list[dict[str, Any]]:
+    """A page as a browser prints it: date and title over it, address and number under it."""
+    head = drawn(30, 20, "11/20/26, 9:14 AM Bias audit of the tool")
+    return [*head, *table, *drawn(30, 760, f"https://example.com/audit {number}/{pages}")]
+
+
+def test_a_table_goes_on_over_the_edges_that_a_browser_prints() -> None:
+    first = edged(placed([["Race", *HEADER], RACES[0]], AT, 700), 1, 2)
+    second = edged(placed(RACES[1:], AT, 60), 2, 2)
+    lines = lines_of([first, second])
+    assert [line.text for line in lines if "AM" in line.text] == ["11/20/26, 9:14 AM Bias audit of the tool"]
+    assert [line.text for line in lines if "://" in line.text] == ["https://example.com/audit 2/2"]
+    (grid,) = layout_grids(lines)
+    assert [tuple(row) for row in grid.rows] == [("Race", *HEADER), *map(tuple, RACES)]
+
+
+@pytest.mark.parametrize("text", ["Results by race for clerks", "Martian 200 100 50% 1.00"])
+def test_a_text_that_two_pages_begin_with_is_no_edge(text: str) -> None:
+    pages = [list(drawn(30, 20, text)) + placed(RACES, AT, 60) for _ in range(2)]
+    assert [line.text for line in lines_of(pages)].count(text) == 2
+
+
+def test_a_line_that_each_page_ends_with_is_left_out_but_once() -> None:
+    pages = [placed(RACES, AT, 60) + list(drawn(30, 760, "Audit report - public")) for _ in range(3)]
+    lines = lines_of(pages)
+    assert [line.page for line in lines if line.text.startswith("Audit")] == [2]
+
+
+def test_a_page_ends_between_the_lines_of_a_header() -> None:
+    first = placed([["Race", "# of", "#", "Selection", "Impact"]], AT, 740)
+    second = placed([["", "Applicants", "Selected", "Rate", "Ratio"], *RACES], AT, 60)
+    (grid,) = layout_grids(lines_of([first, second]))
+    assert tuple(grid.rows[0]) == ("Race", *HEADER)
+
+
+def test_a_dash_at_the_end_of_a_label_is_no_number() -> None:
+    rows = [
+        ["Asian - Male", "50", "20", "40%", "0.80"],
+        ["Hispanic or Latino -", "100", "40", "40%", "0.80"],
+        ["Male"],
+        ["White - Male", "200", "100", "50%", "1.00"],
+    ]
+    ((*found,),) = grids(placed([["Category", *HEADER], *rows], AT, 100, step=13))
+    assert found[2] == ("Hispanic or Latino - Male", *rows[1][1:])
+    dashes = [["Asian", "50", "-", "-", "-"], *RACES[:2]]
+    ((*found,),) = grids(placed([["Race", *HEADER], *dashes], AT, 100))
+    assert found[1] == tuple(dashes[0])
+
+
+def test_headings_over_a_table_and_words_below_it() -> None:
+    def larger(words: Sequence[dict[str, Any]], size: float) -> list[dict[str, Any]]:
+        return [word | {"size": size, "bottom": word["top"] + size} for word in words]
+
+    words = larger(placed([["Bias audit"]], AT, 20), 20.0)
+    for top, job in ((60, "Clerks"), (300, "Drivers")):
+        words += larger(placed([[f"Results for {job}"]], AT, top), 16.0)
+        words += larger(placed([["Results by race"]], AT, top + 30), 12.0)
+        words += placed([["Race", *HEADER], *RACES], AT, top + 60)
+        words += placed([[f"Two {job} were left out."]], AT, top + 160)
+    found = list(layout_grids(lines_of([words])))
+    assert [grid.trail for grid in found] == [
+        ("Bias audit", "Results for Clerks"),
+        ("Bias audit", "Results for Drivers"),
+    ]
+    assert [grid.notes for grid in found] == ["Two Clerks were left out.", "Two Drivers were left out."]
+    assert {grid.caption for grid in found} == {"Results by race"}

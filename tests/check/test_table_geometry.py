@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from types import SimpleNamespace
 
+import pytest
+
 from audit_lib.check import check_report
 from audit_lib.check.grids import Grid, even
 from audit_lib.check.headers import meaning_of
-from audit_lib.check.merged_labels import beside_each_row
+from audit_lib.check.merged_labels import beside_each_row, with_whole_labels
 from audit_lib.check.neighbouring_tables import apart
 from audit_lib.check.page_breaks import joined
 from audit_lib.check.pdf_cells import DrawnWords, cell_texts
@@ -221,3 +223,31 @@ def test_the_time_of_the_data_explains_them(tmp_path: Path) -> None:
     assert lacks("<p>The summary for applicants is valid from 1 May 2025 to 1 May 2026.</p>")
     assert not lacks("<p>Applications were received from March 1 2022 through August 31 2022.</p>")
     assert not lacks("<p>We looked at all candidates between 2021 and 2022.</p>")
+
+
+def test_a_label_that_a_page_cut_is_put_together() -> None:
+    rows = [
+        ("Asian", "Men", "4"),
+        ("Asian", "Women", "5"),
+        ("Two or More", "Men", "6"),
+        ("Races (Not Hispanic)", "Women", "7"),
+    ]
+    whole = "Two or More Races (Not Hispanic)"
+    assert with_whole_labels(rows, [0, 1], POLICY) == [
+        *rows[:2],
+        (whole, "Men", "6"),
+        (whole, "Women", "7"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [("Asian", "Men", "4"), ("White", "Women", "5")],
+        [("Other", "Men", "4"), ("Martian", "Women", "5")],
+        [("Asian", "Men", "4"), ("Other", "Men", "5")],
+        [("Asian", "Men", "4"), ("Asian", "Women", "4"), ("Asian", "Men", "6"), ("Other", "Women", "5")],
+    ],
+)
+def test_labels_that_are_whole_or_of_nobody_are_left(rows: list[tuple[str, ...]]) -> None:
+    assert with_whole_labels(rows, [0, 1], POLICY) == rows

@@ -94,3 +94,17 @@ def test_lines_of_the_file_are_no_lines_of_the_page() -> None:
     assert (
         html_document("<html><p>No\nbias\r\nwas found.</p><pre>a\nb</pre>").text == "No bias was found.\na\nb"
     )
+
+
+@pytest.mark.parametrize("tagged", [True, False])
+def test_ruled_and_tagged_tables_of_a_pdf(tagged: bool, tmp_path: Path) -> None:
+    weasyprint = pytest.importorskip("weasyprint", reason="makes the PDF")
+    pytest.importorskip("pdfplumber", reason="reads the PDF")
+    tables = turned()
+    tables["Intersectional categories"] = on_its_side(summary()["Intersectional categories"], split=True)
+    style = "@page { size: A3 landscape } table { border-collapse: collapse; font-size: 6pt } td { border: 1px solid }"
+    weasyprint.HTML(string=page(tables).replace("<body>", f"<body><style>{style}</style>")).write_pdf(
+        tmp_path / "page.pdf", pdf_tags=tagged
+    )
+    report = check_report(tmp_path / "page.pdf")
+    assert kinds(report) == [] and report.conventions() == {"counts, half up": 46}
