@@ -32,7 +32,11 @@ def joined(grids: Sequence[Grid]) -> list[Grid]:
         own = _last_header(grid)
         if header is not None and grid.continues and len(grid.rows[0]) == len(header.texts):
             whole = found[at]
-            if grid.caption != whole.caption and _FAMILY.search(grid.caption):
+            is_other = grid.caption != whole.caption and _FAMILY.search(grid.caption)
+            if is_other or not {*grid.trail} <= {
+                *whole.trail,
+                whole.caption,
+            }:  # a heading stands between them
                 at, header = len(found), own
                 found.append(grid)
                 continue

@@ -70,6 +70,12 @@ _SPACED: Final[Mapping[str, str]] = {
 # A reader of scans loses spaces: "Distributiondate of the tool". A line's end still parts: "Bias audit", "Date: ...".
 _WORDS: Final = {field: words.replace(" ", r"[^\S\n]*") for field, words in _SPACED.items()}
 # Whose data, from when to when: "The data was collected by the employer from 1 March through 31 August 2025."
+# "Of the 12,530 individuals assessed, 560 had an unknown sex", but not "Of the 560 people of unknown sex, ...".
+_EVERYBODY: Final = re.compile(
+    rf"\bof (?:(?:the|all|a|total|of) )*{WHOLE} (?:applicants|candidates|individuals|people|persons)\b"
+    rf"(?!(?: [a-z/]+){{0,4}} (?:{_UNKNOWN}))",
+    re.IGNORECASE,
+)
 _OF_PEOPLE: Final = re.compile(
     r"\b(?:data(?: ?sets?)?|records|applications|requisitions|assessments|applicants|candidates|employees|"
     r"individuals|people|persons)\b",
@@ -340,7 +346,9 @@ def _unknown(text: str) -> int | None:
         if len(sentence) <= _LONGEST_NAME and (value := _VALUE.fullmatch(after)) is not None:
             counts.append(whole(value[1]))  # a name, and its number on the next line
         bare = re.sub(r"local law 144|ll ?-?144", " ", DATE.sub(" ", sentence), flags=re.IGNORECASE)
-        counts += [whole(number) for number in _COUNT.findall(_YEAR.sub(" ", bare))]
+        bare = _YEAR.sub(" ", bare)
+        parts = [_COUNT.findall(words) for words in (_EVERYBODY.sub(" ", bare), bare)]
+        counts += [whole(number) for number in parts[0] or parts[1]]
         if re.search(r"\b(?:no|none|zero) (?:\w+ ){0,6}", bare, re.IGNORECASE) and not counts:
             counts.append(0)
     return max(counts, default=None)

@@ -121,6 +121,11 @@ def test_without_a_day_the_age_is_not_checked_and_that_is_said(tmp_path: Path) -
         ("Local Law 144 asks, in section 5-301(b)(5), for those of unknown category.", None),
         ("On June 29, 2023 the unknown were counted.", None),
         ("250 people applied.", None),
+        (
+            "Of the 12,530 people assessed, 560 had an unknown sex and 755 an unknown race; 959 lacked one.",
+            959,
+        ),
+        ("Of the 560 people of unknown sex, 12 were selected.", 560),
     ],
 )
 def test_numbers_of_unknown_people(words: str, unknown: int | None) -> None:

@@ -251,3 +251,13 @@ def test_a_label_that_a_page_cut_is_put_together() -> None:
 )
 def test_labels_that_are_whole_or_of_nobody_are_left(rows: list[tuple[str, ...]]) -> None:
     assert with_whole_labels(rows, [0, 1], POLICY) == rows
+
+
+def test_a_heading_between_two_pages_begins_another_table() -> None:
+    head, white = ("Race", *HEADER), ("White", "10", "5", "50%", "1.00")
+    asian = ("Asian", "20", "8", "40%", "0.80")
+    first = grid(head, white, caption="By race", trail=("Audit", "Clerks"))
+    rest = grid(head, asian, trail=("Audit", "Clerks", "By race"), continues=True)
+    other = grid(head, asian, trail=("Audit", "Drivers", "By race"), continues=True)
+    assert [len(found.rows) for found in joined([first, rest])] == [3]
+    assert [len(found.rows) for found in joined([first, other])] == [2, 2]
