@@ -64,7 +64,10 @@ def goes_over(line: Sequence[Word], x: float) -> bool:
 
 
 def is_table(words: Sequence[Word]) -> bool:
-    """Whether words name categories, and numbers stand beside them."""
+    """Whether words name categories, and numbers stand beside them; without a label they are the rest of a table."""
+    lines = [sorted(line, key=lambda word: word["x0"]) for line in lines_by_place(words)]
+    if not any(line[0]["text"][:1].isalpha() and line[-1]["text"][:1].isdigit() for line in lines):
+        return False
     texts = [word["text"] for word in words]
     numbers = sum(text[:1].isdigit() for text in texts)
     named = categories_in(" ".join(text for text in texts if not text[:1].isdigit()))

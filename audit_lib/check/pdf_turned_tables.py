@@ -16,7 +16,7 @@ from audit_lib.check.headers import Meaning, is_of_rates, meaning_of
 from audit_lib.check.pdf_lines import PlacedWord, TextLine
 from audit_lib.check.pdf_row_labels import CLOSE
 from audit_lib.check.pdf_texts import ColumnEdges, over_columns, overlap, texts_of
-from audit_lib.check.row_labels import told_apart
+from audit_lib.check.row_labels import category_named, named_alone, told_apart
 
 _END: Final = 3.0  # white space that ends a table, in heights
 _DEEPEST: Final = 8  # lines that the names of categories stand in
@@ -53,7 +53,9 @@ def turned_tables(lines: Sequence[TextLine], unsure: str) -> Iterator[TurnedTabl
         columns = [(min(ws[c].left for ws in full), max(ws[c].right for ws in full)) for c in range(numbers)]
         rows = [row for row in run if len(row.numbers) <= numbers]
         first = min(rows[0].label)
-        heads = _heads(lines, first, columns, done)
+        words = [w for row in rows for i in row.label for w in lines[i].words if w not in row.numbers]
+        corner = (min(word.left for word in words), max(word.right for word in words))
+        heads = _heads(lines, first, [corner, *columns], done)
         if heads is None or run[0].at < done:
             continue
         start, names = heads
@@ -67,7 +69,7 @@ def turned_tables(lines: Sequence[TextLine], unsure: str) -> Iterator[TurnedTabl
             start=title,
             end=end,
             grid=Grid(
-                rows=even([names, *([row.text, *_in_columns(row.numbers, columns)] for row in rows)]),
+                rows=even([*names, *([row.text, *_in_columns(row.numbers, columns)] for row in rows)]),
                 caption=lines[title].text if title < start else "",
                 page=page,
                 unsure=unsure.format(f"the table on page {page}"),
@@ -162,22 +164,44 @@ def _own_numbers(line: TextLine) -> list[PlacedWord]:
 
 def _heads(
     lines: Sequence[TextLine], first: int, columns: Sequence[ColumnEdges], done: int
-) -> tuple[int, list[str]] | None:
-    """Return where the names of the categories begin above a row, and what stands in the corner and in each column."""
-    corner = (min(word.left for word in lines[first].words), columns[0][0])
-    best: tuple[int, int, list[str]] = (0, first, [])
+) -> tuple[int, list[list[str]]] | None:
+    """Return where the names of the categories begin above a row, and the rows of them; the corner is a column, too."""
+    best: tuple[int, int, list[list[str]]] = (0, first, [])
     for start in range(first - 1, max(done, first - _DEEPEST) - 1, -1):
         if lines[start].distance(lines[start + 1]) >= _END or len(lines[start].numbers) > 1:
             break
-        cells: list[list[str]] = [[] for _ in range(len(columns) + 1)]
-        for line in over_columns(lines[start:first], [corner, *columns]):
-            for at, text in line:
-                cells[at].append(text)
-        names = [whole_words(_HYPHEN.sub("", " ".join(cell))) for cell in cells]
-        named = told_apart(names[1:])
-        if named > best[0]:
-            best = (named, start, names)
+        names = _names(lines[start:first], columns)
+        over = _over_groups(lines[start], _names(lines[start + 1 : first], columns))
+        for rows in ([names], over):
+            named = told_apart([" ".join(column) for column in zip(*rows, strict=True)][1:])
+            if named > best[0]:
+                best = (named, start, rows)
     return (best[1], best[2]) if best[0] >= _FEWEST else None
+
+
+def _names(lines: Sequence[TextLine], columns: Sequence[ColumnEdges]) -> list[str]:
+    cells: list[list[str]] = [[] for _ in columns]
+    for line in over_columns(lines, columns):
+        for at, text in line:
+            cells[at].append(text)
+    return [whole_words(_HYPHEN.sub("", " ".join(cell))) for cell in cells]
+
+
+def _over_groups(line: TextLine, names: Sequence[str]) -> list[list[str]]:
+    """Return two rows of names where a line has one over each group of columns that name the same categories.
+
+    A sum of all may stand behind the last group.
+    """
+    over = [text.text for text in texts_of(line) if category_named(text.text)]
+    held = [key for name in names[1:] if (key := named_alone(name))]
+    size = len(held) // max(len(over), 1)
+    groups = [held[at * size : (at + 1) * size] for at in range(len(over))]
+    if len(over) < _FEWEST or size < _FEWEST or len(held) % size or any(one != groups[0] for one in groups):
+        return []
+    if [*map(named_alone, names[1 : len(held) + 1])] != held:
+        return []
+    rest = [""] * (len(names) - 1 - len(held))
+    return [["", *(name for name in over for _ in range(size)), *rest], [*names]]
 
 
 def _is_title(lines: Sequence[TextLine], i: int) -> bool:

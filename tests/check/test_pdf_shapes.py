@@ -165,3 +165,39 @@ def test_headings_over_a_table_and_words_below_it() -> None:
     ]
     assert [grid.notes for grid in found] == ["Two Clerks were left out.", "Two Drivers were left out."]
     assert {grid.caption for grid in found} == {"Results by race"}
+
+
+def test_a_table_on_its_side_with_sexes_over_groups_of_races() -> None:
+    """The first name is wider than its column and goes over the labels; a sum stands behind the last group."""
+    races = ["Hispanic or Latino", "White", "Asian"]
+    middles = (175.0, 275.0, 345.0, 415.0, 515.0, 585.0, 655.0)
+    names = [*races, *races, "Total"]
+    numbers = [
+        ["50", "100", "25", "50", "100", "25", "350"],
+        ["40%", "50%", "40%", "40%", "50%", "40%", "46%"],
+        ["0.80", "1.00", "0.80", "0.80", "1.00", "0.80", "N/A"],
+    ]
+    words = placed([["Results by both"]], AT, 80)
+    for middle, sex in ((middles[1], "MALE"), (middles[4], "FEMALE")):
+        words += drawn(middle - WIDE * len(sex) / 2, 100, sex)
+    rows = [names, *numbers]
+    for row, label, top in zip(rows, ("", "Applicants", "Rate", "Ratio"), (116, 132, 148, 164), strict=True):
+        words += drawn(40, top, label) if label else []
+        for middle, text in zip(middles, row, strict=True):
+            words += drawn(middle - WIDE * len(text) / 2, top, text)
+    ((*found,),) = grids(words)
+    assert found == [
+        ("", *["MALE"] * 3, *["FEMALE"] * 3, ""),
+        ("", *names),
+        *((label, *row) for label, row in zip(("Applicants", "Rate", "Ratio"), numbers, strict=True)),
+    ]
+
+
+def test_the_right_part_of_a_table_on_its_side_is_no_column_of_the_page() -> None:
+    columns = [
+        ["Race", *(row[0] for row in RACES)],
+        *([n, *(r[i] for r in RACES)] for i, n in enumerate(HEADER, 1)),
+    ]
+    table = placed(columns, (40, 160, 290, 360), 200)
+    prose = placed([["One line of words stands here"]] * 5, (40,), 100, step=14)
+    assert [len(group) for group in reading_order([*prose, *table])] == [len(prose) + len(table)]
