@@ -18,6 +18,7 @@ _BETWEEN: Final = ("/", "of")  # two numbers of one cell: "123 of 456"
 _PAGE_NUMBER: Final = re.compile(r"\W*(?:page )?([0-9]{1,4})(?: ?(?:of|/) ?[0-9]{1,4})?\W*", re.IGNORECASE)
 _EDGE: Final = re.compile(r"://|# ?(?:of|/) ?\d|\d[/.-]\d{1,2}[/.-]\d{2,4},? \d{1,2}:\d\d")
 _SAME_PLACE: Final = 1.0  # points
+_APART: Final = 1.0  # white space over the last line of a page, in heights
 _DASHES: Final = ("-", "\u2013", "\u2014")
 _SPACE: Final = 0.5  # of a dash's size: more white space parts two cells
 _RULE: Final = re.compile("[-=_\u2500\u2550]{5,}")  # a line drawn with characters
@@ -114,7 +115,9 @@ def _without_edges(pages: Sequence[list[TextLine]]) -> list[list[TextLine]]:
     heads = [min(lines, key=lambda line: line.top, default=None) for lines in pages]
     feet = [max(lines, key=lambda line: line.bottom, default=None) for lines in pages]
     left_out = [now for before, now in pairwise(heads) if _is_edge(before, now)]
-    left_out += [now for now, after in pairwise(feet) if _is_edge(now, after) or _is_foot(now, after)]
+    left_out += [now for now, after in pairwise(feet) if _is_edge(now, after)]
+    apart = [foot for foot, lines in zip(feet, pages, strict=True) if foot and _stands_apart(foot, lines)]
+    left_out += [now for now, after in pairwise(apart) if _is_foot(now, after)]
     return [[line for line in lines if not any(line is one for one in left_out)] for lines in pages]
 
 
@@ -126,11 +129,14 @@ def _is_edge(line: TextLine | None, other: TextLine | None) -> bool:
     return texts[0] == texts[1] and (_EDGE.search(texts[0]) is not None)
 
 
-def _is_foot(line: TextLine | None, other: TextLine | None) -> bool:
-    """Whether the last lines of two pages are one text without a number, at one place."""
-    if line is None or other is None or abs(line.top - other.top) > _SAME_PLACE:
-        return False
-    return line.text == other.text and not line.numbers
+def _stands_apart(foot: TextLine, lines: Sequence[TextLine]) -> bool:
+    return all(foot.distance(line) > _APART for line in lines if line is not foot)
+
+
+def _is_foot(line: TextLine, other: TextLine) -> bool:
+    """Whether the last lines of two pages, apart from what is over them, are one text without a number."""
+    is_there = abs(line.top - other.top) <= _SAME_PLACE and line.page + 1 == other.page
+    return is_there and line.text == other.text and not line.numbers
 
 
 def _is_page_number(line: TextLine) -> bool:

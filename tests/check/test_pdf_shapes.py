@@ -125,6 +125,8 @@ def test_a_line_that_each_page_ends_with_is_left_out_but_once() -> None:
     pages = [placed(RACES, AT, 60) + list(drawn(30, 760, "Audit report - public")) for _ in range(3)]
     lines = lines_of(pages)
     assert [line.page for line in lines if line.text.startswith("Audit")] == [2]
+    labels = [[*drawn(40, 740, "Pacific"), *drawn(200, 740, "12"), *drawn(40, 751, "Islander")]] * 2
+    assert [line.text for line in lines_of(labels)].count("Islander") == 2
 
 
 def test_a_page_ends_between_the_lines_of_a_header() -> None:
