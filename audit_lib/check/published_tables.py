@@ -211,7 +211,7 @@ def _tables(part: TablePart, policy: Policy) -> Iterator[PublishedTable]:
         part.unsure = part.unsure or (UNNAMED if named != list(part.rows) else "")
         part.rows = named
     whole = with_whole_labels(part.rows, words.labels, policy)
-    part.unsure = part.unsure or (CUT if whole != [tuple(row) for row in part.rows] else "")
+    part.unsure = part.unsure or (CUT if [*map(tuple, whole)] != [*map(tuple, part.rows)] else "")
     part.rows = whole
     for column in words.places:
         part.rows = beside_each_place(part.rows, column, words.labels, policy)
