@@ -13,8 +13,10 @@ from audit_lib.check import (
     category_coverage,
     claims,
     contradicting_dates,
+    contradicting_periods,
     omitted_categories,
     reading_doubts,
+    same_people,
     stated_fields,
     table_consistency,
     understanding,
@@ -239,13 +241,24 @@ def check_document(
     if with_words:
         unread = [table for table in read if table not in tables]
         findings += understanding.absent_families(tables, unread, document.grids, findings, law)
-    if document.format != "csv":
-        claimed = claims.claims(document.text, unknown, tables, pack, of_audit=not said.no_audit)
-        findings += [f for f in claimed if not other or not f.rule.startswith(_OF_LL144)]
-    if document.format != "csv" and not other:
-        findings += stated_fields.fields(document.text, said, unknown, tables, pack)
+    findings += same_people.stated_alike(document.text, tables, pack)
+    # A CSV may be tables alone: then nothing lacks, and what words it has are heard all the same.
+    is_summary = document.format != "csv" or stated_fields.names_fields(document.text)
+    all_read = all(finding.id != "unreadable_table" for finding in findings)
+    claimed = claims.claims(
+        document.text, unknown, tables, pack, of_audit=not said.no_audit, all_read=all_read
+    )
+    findings += [
+        f
+        for f in claimed
+        if (is_summary or f.severity != "note") and not (other and f.rule.startswith(_OF_LL144))
+    ]
+    if not other:
+        if is_summary:
+            findings += stated_fields.fields(document.text, said, unknown, tables, pack)
         findings += stated_fields.validity(said, as_of, pack)
         findings += contradicting_dates.days(document.text, pack)
+        findings += contradicting_periods.periods(document.text, tables)
     findings = [*own, *reading_doubts.cautioned(findings, doubted, document.unsure)]
     if has_commas:
         findings, rebuilt = as_printed(findings), as_printed(rebuilt)
@@ -306,8 +319,8 @@ def _not_checked(
     policy: Policy,
 ) -> list[str]:
     found = [document.caution] if document.caution else []
-    if document.format == "csv":
-        found.append("required fields and words: the file holds tables only")
+    if document.format == "csv" and not stated_fields.names_fields(document.text):
+        found.append("required fields: the file holds tables, and words for none of these fields")
     elif other is not None:
         found.append(
             f"fields, words and age that {policy.short_law} asks for: the page names {other.law} as its law "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from audit_lib.check.findings import SummaryFinding
@@ -120,6 +120,25 @@ _NAMED_INSIDER: Final = (
         rf"(?:\(|by |from |of ){_NAME}"
     ),
 )  # fmt: skip
+# "The People Analytics group of Acme Stores", where Acme Stores uses the tool
+_PART: Final = (
+    r"(?i:groups?|teams?|departments?|units?|divisions?|functions?|offices?|staff|practice|lab|arm|section)"
+)
+_AUDITING: Final = r"(?i:\baudit(?:ed|ors?|ing)?\b)"
+_DEPARTMENTS: Final = (
+    re.compile(
+        rf"{_AUDITING}[^.;]{{0,120}}?\b{_PART},? (?:of|at|in|within|from) (?:the )?{_NAME}",
+    ),
+    re.compile(
+        rf"{_AUDITING}[^.;]{{0,60}}?\b{_NAME}['\u2019]s? (?:own )?(?:[\w&-]+ ){{0,4}}?{_PART}\b",
+    ),
+)
+_MADE: Final = re.compile(rf"\b(?:{_DID}\b[^.;]{{0,20}}|audit(?:ed)?)$", _I)
+_USERS: Final = (
+    re.compile(rf"{_NAME} (?:has |have )?(?:begun|began|begins|started|starts|first) (?:using|used|to use)\b"),
+    re.compile(rf"{_NAME} (?:has|have) (?:been using|used) (?:the|this) {_TOOL}"),
+    re.compile(rf"\bwhich {_NAME} (?:uses|has used)\b"),
+)  # fmt: skip
 _MADE_BY: Final = re.compile(r"\w+ by\b")
 _OF_THE_AUDIT: Final = re.compile(
     r"\b(?:audit(?:s|ed)?|report|page|summary|statement|document|analys[ie]s|notice|site|website|results)\b",
@@ -179,6 +198,9 @@ def auditors(text: str) -> Iterator[SummaryFinding]:
             return
     shapes = in_latin_letters(text)  # a letter of another script may look like one of the vendor's name
     insiders = _names(_NAMED_INSIDER, shapes)
+    if (part := _department(shapes, [*insiders, *_names(_USERS, shapes)])) is not None:
+        yield SummaryFinding(id="auditor_not_independent", printed=short(part), message=_DUTY)
+        return
     for auditor in _names(_NAMED_AUDITOR, shapes):
         for insider in insiders:
             if (close := _closeness(auditor, insider)) is not None:
@@ -190,6 +212,25 @@ def auditors(text: str) -> Iterator[SummaryFinding]:
                     )
                 yield SummaryFinding(id=kind, printed=auditor, message=message)
                 return
+
+
+def _department(text: str, insiders: Sequence[str]) -> str | None:
+    """Return the words by which an audit was made by a department of the employer or the vendor."""
+    lines = text.split("\n")
+    for i, line in enumerate(lines):
+        # "Auditor", and on the next line who it is
+        label = lines[i - 1] if i and _AUDITOR_HEADS.fullmatch(lines[i - 1]) else ""
+        for sentence in sentences(line):
+            said = f"{label} {sentence}".strip()
+            for found in (match for pattern in _DEPARTMENTS for match in pattern.finditer(said)):
+                before, by, _ = found[0].rpartition(" by ")
+                if _OUTSIDER.search(found[0]) or _OF_SOMETHING_ELSE.search(before if by else found[0]):
+                    continue
+                if by and not _MADE.search(before):  # reviewed, asked for
+                    continue
+                if any(_closeness(found["name"], insider) == "same" for insider in insiders):
+                    return said
+    return None
 
 
 def _names(patterns: tuple[re.Pattern[str], ...], text: str) -> list[str]:

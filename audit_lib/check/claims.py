@@ -114,11 +114,18 @@ _BOUNDED: Final = re.compile(
 
 
 def claims(
-    text: str, unknown: int | None, tables: Sequence[PublishedTable], policy: Policy, *, of_audit: bool = True
+    text: str,
+    unknown: int | None,
+    tables: Sequence[PublishedTable],
+    policy: Policy,
+    *,
+    of_audit: bool = True,
+    all_read: bool = True,
 ) -> Iterator[SummaryFinding]:
     """Yield sentences that put into the law what it does not say, or claim what the page does not show.
 
-    Where demographics may come from is a duty of bias audits: a page that calls itself none is not held to it.
+    Where demographics may come from is a duty of bias audits: a page that calls itself none is not held to it. Where
+    not all tables were read (`all_read`), a sentence on the highest rate may be about one of the others.
     """
     for sentence in sentences(text):
         if (
@@ -147,7 +154,7 @@ def claims(
             yield SummaryFinding(id="median_of_known", printed=short(sentence), message=message)
     yield from verdicts(text)
     yield from auditors(text)
-    yield from highest_categories(text, tables, policy)
+    yield from highest_categories(text, tables, policy, all_read=all_read)
     if not _SAYS_COMPARATOR.search(text):
         yield from filter(None, map(_excluded_highest, tables))
     if re.search(r"significan", text, re.IGNORECASE) and not _TESTED.search(text):

@@ -75,11 +75,25 @@ def days(text: str, policy: Policy) -> Iterator[SummaryFinding]:
         yield from _unaudited(text, used, audited, max(used, enforced or used), policy)
 
 
+def named_audits(text: str) -> set[date]:
+    """Return the days of audits that a page names, its own and others.
+
+    Examples
+    --------
+    >>> [str(day) for day in named_audits("The bias audit was completed on May 2, 2026.")]
+    ['2026-05-02']
+    """
+    return _audited(text) | _named(text)
+
+
+def _named(text: str) -> set[date]:
+    return {day for s in sentences(text) if re.search(r"audit", s, re.IGNORECASE) for day in _days_in(s)}
+
+
 def _unaudited(
     text: str, used: date, audited: set[date], by: date, policy: Policy
 ) -> Iterator[SummaryFinding]:
-    named = {day: s for s in sentences(text) if re.search(r"audit", s, re.IGNORECASE) for day in _days_in(s)}
-    days_named = audited | set(named)
+    days_named = audited | _named(text)
     first = min(days_named, default=None)
     if first is not None and first <= used == by:
         yield from _stale_at_use(used, max(day for day in days_named if day <= used), policy)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from audit_lib.canonical import strict_json
-from audit_lib.check.csv_tables import csv_grids
+from audit_lib.check.csv_tables import csv_grids, csv_words
 from audit_lib.check.docx_tables import docx_document
 from audit_lib.check.grids import Grid, PublishedFile
 from audit_lib.check.headers import has_header
@@ -72,7 +72,7 @@ def _plain_text(text: str, path: Path) -> PublishedFile:
         csv, fault = (), error
     is_csv = any(map(has_header, csv))
     if is_csv and not is_named_text:
-        return PublishedFile(format="csv", text="", grids=csv)
+        return PublishedFile(format="csv", text=csv_words(csv), grids=csv)
     is_even = all("" not in row for grid in csv if has_header(grid) for row in grid.rows)
     readings: list[Callable[[], tuple[Grid, ...]]] = [
         lambda: tuple(bar_grids(text)),
@@ -85,7 +85,7 @@ def _plain_text(text: str, path: Path) -> PublishedFile:
         return PublishedFile(format="text", text=text_paragraphs(text), grids=tables)
     if fault is not None:
         raise fault
-    return PublishedFile(format="csv", text="", grids=csv)
+    return PublishedFile(format="csv", text=csv_words(csv), grids=csv)
 
 
 def _own_report(content: bytes) -> dict[str, Any] | None:

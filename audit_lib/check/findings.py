@@ -157,6 +157,19 @@ KINDS: Final[Mapping[str, FindingKind]] = MappingProxyType(
         "audit_dates_differ": FindingKind(
             "warning", "the page gives several dates of the audit", "5-303(a)(1)"
         ),
+        "data_after_audit": FindingKind(
+            "warning",
+            "the data are said to be of a time after the audit that used them",
+            "5-301(a); 5-303(a)(1)",
+        ),
+        "data_before_use": FindingKind(
+            "warning",
+            "the data are said to be of the employer's own use and end before that use began",
+            "5-300, Historical Data; 5-302",
+        ),
+        "use_dates_differ": FindingKind(
+            "warning", "the page gives several distribution dates", "5-303(a)(2)"
+        ),
         "use_before_first_audit": FindingKind(
             "error", "the tool was used before its first audit, as the page says", "5-301(a)"
         ),

@@ -88,7 +88,7 @@ class PublishedFile:
     format : {"html", "csv", "text", "pdf", "docx", "xlsx", "image", "json"}
         What it was read as; JSON is read of our own reports alone.
     text : str
-        Every visible word outside and inside tables, a line a paragraph; empty for CSV.
+        Every visible word outside and inside tables, a line a paragraph; of CSV those outside tables of rates.
     grids : tuple of Grid
         Its tables, in order.
     caution : str

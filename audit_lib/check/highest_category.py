@@ -8,10 +8,11 @@ from fractions import Fraction
 from typing import Final
 
 from audit_lib.check.findings import SummaryFinding
+from audit_lib.check.highest_sentences import Highest, highest_in, is_of_earlier
 from audit_lib.check.published_tables import PublishedRow, PublishedTable
-from audit_lib.check.rebuilt_rates import scale_of, unit_of
+from audit_lib.check.rebuilt_rates import RateUnit, scale_of, unit_of
 from audit_lib.check.row_labels import read_label, without_denied_ethnicity
-from audit_lib.check.stated_fields import NEGATED, sentences, short
+from audit_lib.check.stated_fields import NEGATED, read_words, sentences, short
 from audit_lib.policies import Policy
 
 _GROUP: Final = r"(?:categor(?:y|ies)|groups?)"
@@ -48,11 +49,25 @@ _NUMBER: Final = re.compile(r"(?:[,(]\s*|\s(?:at|with)\s+)[\d.,]*\d ?%?\)?")
 
 
 def highest_categories(
-    text: str, tables: Sequence[PublishedTable], policy: Policy
+    text: str, tables: Sequence[PublishedTable], policy: Policy, *, all_read: bool = True
 ) -> Iterator[SummaryFinding]:
-    """Yield sentences by which a category has the highest rate, where in no table of its family it does."""
+    """Yield sentences by which a category has the highest rate, where in no table of its family it does.
+
+    A rate that they give must be the one of that category. Of several positions, any may be meant; where not all
+    tables were read (`all_read`), a sentence may be about one of these.
+    """
     said: set[str] = set()
+    audited = read_words(text).audited
     for sentence in sentences(text):
+        if is_of_earlier(sentence, audited.year if audited else None):
+            continue
+        about = [(one, _tables_of(one, sentence, tables, policy)) for one in highest_in(sentence, policy)]
+        held = [(one, mine) for one, mine in about if len(mine) == 1 or (mine and all_read)]
+        for one, mine in [pair for pair in held if not _holds(*pair)][:1]:
+            said.add(one.label.key)
+            yield _finding(one, sentence, mine)
+        if held:
+            continue
         if NEGATED.search(without_denied_ethnicity(sentence)):
             continue
         for found in (match for pattern in _NAMED for match in pattern.finditer(sentence)):
@@ -80,8 +95,72 @@ def highest_categories(
             )
 
 
-def _highest(table: PublishedTable) -> list[PublishedRow]:
-    """Return the rows of the highest rate, by whole numbers where there are any."""
+def _finding(one: Highest, sentence: str, tables: Sequence[PublishedTable]) -> SummaryFinding:
+    tops = [row for table in tables for row in _highest(table)]
+    mine = [row for row in tops if dict(row.label.levels) == one.label.levels]
+    names, rates = (
+        "; ".join(dict.fromkeys(row.label.text for row in tops)),
+        "; ".join(dict.fromkeys(row.cell("rate").text for row in mine or tops)),
+    )
+    return SummaryFinding(
+        id="highest_category_wrong",
+        table=tables[0].name if len(tables) == 1 else "",
+        row=one.label.key if one.label.levels else "",
+        printed=short(sentence),
+        recomputed=rates if mine else names,
+        message=f"the highest rate is that of {names}" + (f": {rates}" if rates and one.rates else ""),
+    )
+
+
+def _tables_of(
+    one: Highest, sentence: str, tables: Sequence[PublishedTable], policy: Policy
+) -> list[PublishedTable]:
+    """Return the tables that a statement may be about and that have rates: of the position that its sentence names."""
+    family = next((each for each in policy.families if set(each.attributes) == one.attributes), None)
+    mine = [t for t in tables if family is not None and t.family == family.name and _highest(t)]
+    return [t for t in mine if t.place and _speaks_of(sentence, t.place)] or mine
+
+
+def _holds(one: Highest, tables: Sequence[PublishedTable]) -> bool:
+    """Whether in one of the tables the category has the highest rate, and this rate is the one that is given.
+
+    A table that was read from places on a page may lack the row that a statement is about.
+    """
+    for table in tables:
+        if table.page and _may_lack(one, table):
+            return True
+        unit = unit_of(table, "rate")
+        for row in _highest(table):
+            if one.label.levels and one.label.levels != dict(row.label.levels):
+                continue
+            if not one.rates or any(_is_rate(value, digits, row, unit) for value, digits in one.rates):
+                return True
+    return False
+
+
+def _may_lack(one: Highest, table: PublishedTable) -> bool:
+    """Whether no row of a table is of the category, or all its rates are lower than the one that is given."""
+    if one.label.levels:
+        return all(one.label.levels != dict(row.label.levels) for row in table.of("category"))
+    return all(rate < value for rate, _ in _rates(table) for value, _ in one.rates)
+
+
+def _is_rate(value: Fraction, digits: int, row: PublishedRow, unit: RateUnit) -> bool:
+    """Whether a rate in a sentence is a row's: half up or cut off at its digits, or at those that the row has."""
+    n, k, number = row.cell("applicants").count, row.cell("selected").count, row.cell("rate").number
+    exact = [Fraction(k, n)] if n and k is not None else []
+    step = Fraction(1, 10**digits)
+    if number is not None:
+        scale = scale_of(number, unit)
+        exact.append(number.value / scale)
+        step = max(step, Fraction(1, 10**number.decimals * scale)) if not exact[:-1] else step
+    return any(
+        abs(rate - value) < step and (rate >= value or abs(rate - value) <= step / 2) for rate in exact
+    )
+
+
+def _rates(table: PublishedTable) -> list[tuple[Fraction, PublishedRow]]:
+    """Return the rows that have a rate: by whole numbers where there are any."""
     unit = unit_of(table, "rate")
     rates: list[tuple[Fraction, PublishedRow]] = []
     for row in table.of("category"):
@@ -90,12 +169,23 @@ def _highest(table: PublishedTable) -> list[PublishedRow]:
             rates.append((Fraction(k, n), row))
         elif rate is not None:
             rates.append((rate.value / scale_of(rate, unit), row))
+    return rates
+
+
+def _highest(table: PublishedTable) -> list[PublishedRow]:
+    """Return the rows of the highest rate, with and without the categories that have no ratio."""
+    rates = _rates(table)
     with_ratio = [(rate, row) for rate, row in rates if row.cell("ratio").number is not None]
     tops = []
     for some in (rates, with_ratio):  # the rule is silent on categories without a ratio
         best = max((rate for rate, _ in some), default=None)
         tops += [row for rate, row in some if rate == best]
-    return tops
+    # Two rates that print alike are the highest alike.
+    printed = {number.digits for row in tops if (number := row.cell("rate").number) is not None}
+    alike = [
+        row for _, row in rates if (own := row.cell("rate").number) is not None and own.digits in printed
+    ]
+    return [*tops, *(row for row in alike if row not in tops)]
 
 
 def _speaks_of(sentence: str, place: str) -> bool:

@@ -43,7 +43,9 @@ _SPACED: Final[Mapping[str, str]] = {
     r"last audited|audited (?:for bias )?on|when (?:was|did)[^?\n]{0,40}audit[^?\n]{0,20}\?|audit (?:done|finished) on|"
     r"audit of [^.\n]{1,60} (?:was|is) (?:last )?(?:concluded|completed|conducted|performed|finished|carried out|dated|"
     r"done)(?: on)?|"
-    r"audit\b[^.\n]{0,120}[;,] (?:it |and |which )?(?:was|is) (?:issued|completed|concluded|finished|signed|dated)",
+    r"audit\b[^.\n]{0,120}[;,] (?:it |and |which )?(?:was|is) (?:issued|completed|concluded|finished|signed|dated)|"
+    r"(?:conducted|performed|completed|carried out|finished|concluded) (?:(?:the|a|an|its|our|this) )"
+    r"(?:\w+ ){0,3}?audit\b(?! (?:report|summary|log|trail|plan))",
     "F02": r"source of (?:the |this )?data|data sources?|sources? of (?:the )?(?:historical|test)|historical data|"
     r"test data|data (?:used |set |sets )?(?:was|were|came|come|is|are) (?:provided|supplied|collected|obtained|drawn|"
     r"taken|extracted|sourced|from|historical)|(?:the )?data[^.\n]{0,30} com(?:es|ing)? from|"
@@ -82,8 +84,9 @@ _OF_PEOPLE: Final = re.compile(
     re.IGNORECASE,
 )
 _YEAR_ALONE: Final = re.compile(r"(?<![\d/.,-])(?:19|20)\d\d(?![\d/,%-])")
-_TO: Final = re.compile(r",?\s*(?:to|through|thru|until|till|and|[-\u2013\u2014])\s*", re.IGNORECASE)
+TO: Final = re.compile(r",?\s*(?:to|through|thru|until|till|and|[-\u2013\u2014])\s*", re.IGNORECASE)
 _OF_VALIDITY: Final = re.compile(r"\b(?:valid|expires?|posted|retained|kept)\b", re.IGNORECASE)
+_NAMING: Final = ("F01", "F02", "F03", "F08")
 _REACH: Final = 120
 _SENTENCE_REACH: Final = 240  # in one line of words, up to where its sentence ends
 # A sentence that ends says nothing of the next one's date; a short form ends none.
@@ -264,7 +267,7 @@ def _says_which_data(sentence: str) -> bool:
         return False
     dated = [found.span() for found in DATE.finditer(sentence)]
     years = [found.span() for found in _YEAR_ALONE.finditer(DATE.sub(lambda m: "x" * len(m[0]), sentence))]
-    return any(_TO.fullmatch(sentence, a[1], b[0]) for a, b in pairwise(sorted(dated + years)))
+    return any(TO.fullmatch(sentence, a[1], b[0]) for a, b in pairwise(sorted(dated + years)))
 
 
 def _uses_test_data(sentence: str) -> bool:
@@ -290,8 +293,25 @@ def words_of(field: str) -> str:
     return _WORDS[field]
 
 
+def names_fields(text: str) -> bool:
+    """Whether words name at least two of the fields that a summary must have: then it is one, and not tables alone.
+
+    Examples
+    --------
+    >>> names_fields("Date of the audit: May 2, 2026. Distribution date: May 9, 2026."), names_fields("Results by sex")
+    (True, False)
+    """
+    return sum(re.search(_WORDS[name], text, re.IGNORECASE) is not None for name in _NAMING) > 1
+
+
 def dates_after(field: str, text: str) -> Iterator[re.Match[str]]:
     """Yield the first date after each mention of a dated field, unless the other one is mentioned before it."""
+    for _, found in mentions(field, text):
+        yield found
+
+
+def mentions(field: str, text: str) -> Iterator[tuple[re.Match[str], re.Match[str]]]:
+    """Yield each mention of a dated field with the first date after it, unless the other one is mentioned before it."""
     other = re.compile(_WORDS["F08" if field == "F01" else "F01"], re.IGNORECASE)
     for words in re.finditer(_WORDS[field], text, re.IGNORECASE):
         if field == "F01" and _TO_COME.search(text, max(0, words.start() - _BEFORE), words.start()):
@@ -302,7 +322,7 @@ def dates_after(field: str, text: str) -> Iterator[re.Match[str]]:
         if found is None or (field == "F01" and OTHER_DAY.search(text, words.end(), found.start())):
             continue
         if "?" not in text[words.end() : found.start()].removeprefix("?"):  # of another question
-            yield found
+            yield words, found
 
 
 def _dates_below(field: str, text: str) -> Iterator[re.Match[str]]:

@@ -36,7 +36,10 @@ RIGHT = {
     "contradictory_dates": {
         "audit_dates_differ",
         "audit_too_old_at_use",
+        "data_after_audit",
+        "data_before_use",
         "use_before_first_audit",
+        "use_dates_differ",
     },
     "missing_fact": {"audit_day_not_found", "field_not_found", "no_bias_audit", "unknown_in_calculation"},
     "vendor_as_auditor": FOURTH["vendor_is_auditor"],

@@ -74,9 +74,9 @@ def test_an_old_audit_and_the_vendor_as_auditor_are_found(tmp_path: Path, shape:
 @pytest.mark.parametrize(
     "template",
     [
-        "Highest rate: {} (46.1%).",
-        "Reference group (highest rate): {}, 46.1%.",
-        "Comparison group with the highest scoring rate: {} (0.46).",
+        "Highest rate: {} (39.5%).",
+        "Reference group (highest rate): {}, 39.5%.",
+        "Comparison group with the highest scoring rate: {} (0.40).",
         "The reference group is {}.",
         "All ratios are relative to {}.",
     ],

@@ -41,6 +41,36 @@ def test_a_company_elsewhere_is_the_vendor_or_the_employer(text: str) -> None:
     assert [finding.id for finding in auditors(text)] == ["auditor_not_independent"]
 
 
+USES = "This page is about Sorter, which Acme Stores uses to rank people."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"Auditor\nthe People Analytics group of Acme Stores\n{USES}",
+        f"Auditor: People Analytics team at Acme Stores\n{USES}",
+        f"{USES} The bias audit was carried out by the Data Science department of Acme Stores on May 4, 2026.",
+        "The audit was made by Acme Stores's own analytics team. Acme Stores began using Sorter on May 4, 2024.",
+    ],
+)
+def test_a_department_of_the_employer_is_no_auditor(text: str) -> None:
+    assert [finding.id for finding in auditors(text)] == ["auditor_not_independent"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"Auditor: the People Analytics group of Blue Lake LLP\n{USES}",
+        f"{USES} The audit was carried out by the analytics team of Blue Lake LLP, which used records of Acme Stores.",
+        f"{USES} The audit is of data that the hiring department of Acme Stores gave.",
+        f"{USES} The auditor is independent of every department of Acme Stores.",
+        f"{USES} The independent auditor was engaged by the legal department of Acme Stores.",
+    ],
+)
+def test_a_department_that_did_not_make_the_audit(text: str) -> None:
+    assert list(auditors(text)) == []
+
+
 def test_a_name_that_styling_cuts_is_one_word(tmp_path: Path) -> None:
     words = "<p>Vendor: <b>Hire</b><b>View</b> Inc.</p><p>Auditor: HireView Inc.</p>"
     assert "auditor_not_independent" in kinds(
