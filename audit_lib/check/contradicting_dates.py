@@ -61,7 +61,7 @@ def days(text: str, policy: Policy) -> Iterator[SummaryFinding]:
 
     A tool that was in use before the law was enforced had to be audited by the day it was.
     """
-    audited = _audited(text)
+    audited = audit_days(text)
     if len(audited) > 1:
         yield SummaryFinding(
             id="audit_dates_differ",
@@ -75,25 +75,11 @@ def days(text: str, policy: Policy) -> Iterator[SummaryFinding]:
         yield from _unaudited(text, used, audited, max(used, enforced or used), policy)
 
 
-def named_audits(text: str) -> set[date]:
-    """Return the days of audits that a page names, its own and others.
-
-    Examples
-    --------
-    >>> [str(day) for day in named_audits("The bias audit was completed on May 2, 2026.")]
-    ['2026-05-02']
-    """
-    return _audited(text) | _named(text)
-
-
-def _named(text: str) -> set[date]:
-    return {day for s in sentences(text) if re.search(r"audit", s, re.IGNORECASE) for day in _days_in(s)}
-
-
 def _unaudited(
     text: str, used: date, audited: set[date], by: date, policy: Policy
 ) -> Iterator[SummaryFinding]:
-    days_named = audited | _named(text)
+    named = {day for s in sentences(text) if re.search(r"audit", s, re.IGNORECASE) for day in _days_in(s)}
+    days_named = audited | named
     first = min(days_named, default=None)
     if first is not None and first <= used == by:
         yield from _stale_at_use(used, max(day for day in days_named if day <= used), policy)
@@ -125,8 +111,14 @@ def _stale_at_use(used: date, audited: date, policy: Policy) -> Iterator[Summary
         )
 
 
-def _audited(text: str) -> set[date]:
-    """Return the days that the page gives for its audit; a month counts only where no day of it is given."""
+def audit_days(text: str) -> set[date]:
+    """Return the days that the page gives for its audit; a month counts only where no day of it is given.
+
+    Examples
+    --------
+    >>> [str(day) for day in audit_days("The bias audit was completed on May 2, 2026. Previous audit: May 9, 2025.")]
+    ['2026-05-02']
+    """
     exact: set[date] = set()
     months: set[date] = set()
     own: set[date] = set()  # said of this audit, in these words

@@ -9,7 +9,7 @@ from datetime import date
 from itertools import pairwise
 from typing import Final
 
-from audit_lib.check.contradicting_dates import named_audits
+from audit_lib.check.contradicting_dates import audit_days
 from audit_lib.check.dates import DATE, is_month, read_date
 from audit_lib.check.findings import SummaryFinding
 from audit_lib.check.published_tables import PublishedTable
@@ -26,7 +26,7 @@ _OF_DATA: Final = re.compile(
 )
 # Data of the next audit, data that are kept, and people assessed since this one.
 _OTHER_TIME: Final = re.compile(
-    r"\b(?:next|future|upcoming|planned|scheduled|will|valid|expires?|posted|publish\w*|retain\w*|retention|kept|keeps?|"
+    r"\b(?:next|future|upcoming|planned|scheduled|will|valid|expires?|posted|published|retain\w*|retention|kept|keeps?|"
     r"stored|deleted|monitor\w*)\b|\b(?:since|after|following) (?:the|this|that|our)(?: \w+){0,3} audit\b",
     _I,
 )
@@ -41,6 +41,8 @@ _OF_A_PART: Final = re.compile(
 )
 _PARENTHESIS: Final = re.compile(r"\s*(?:\([^)]*\))?\s*:?\s*\n\s*")
 _BESIDE: Final = 60  # characters after a date that may say of what it is
+_END: Final = re.compile(r"[.;](?:\s|$)|\n")
+_ARTICLE: Final = re.compile(r"^\W*(?:the|our|this|its|date of)\b", _I)
 _WORD: Final = r"(?:(?:Inc|Co|Corp|Ltd|LLC)\.|[A-Z][\w&'\u2019-]*)"
 _NAME: Final = rf"(?P<name>{_WORD}(?:,? (?:{_WORD}|&|of|and|the)){{0,6}})"
 _USERS: Final = tuple(
@@ -59,7 +61,8 @@ _OWN: Final = re.compile(
     _I,
 )
 _NOT_OWN: Final = re.compile(
-    r"\b(?:not|never)\b(?:[ -]\w+){0,3}[ -](?:used?|using|in use|deployed)\b|"
+    r"\b(?:had|has|have)(?: not|n't| never)(?: yet| ever)? (?:been )?(?:used|using|deployed|in use)\b|"
+    r"\b(?:not yet|never) (?:been )?(?:used|in use|deployed)\b|\bnew to us\b|"
     r"\bbefore (?:we|it|the employer) (?:used|began)\b|\btest data\b",
     _I,
 )
@@ -77,14 +80,14 @@ class _Window:
 def periods(text: str, tables: Sequence[PublishedTable]) -> Iterator[SummaryFinding]:
     """Yield data from after the audit, data of a use that had not begun, and several days of the first use."""
     windows = list(_windows(text))
-    audits = named_audits(text)
+    audits = audit_days(text)
     late = [window for window in windows if audits and window.earliest_end > max(audits)]
     if late:
         last = max(late, key=lambda window: window.end)
         yield SummaryFinding(
             id="data_after_audit",
             printed=short(last.sentence),
-            message=f"the data run to {last.end.isoformat()}, and the latest audit that the page names is of "
+            message=f"the data run to {last.end.isoformat()}, and the latest audit is of "
             f"{max(audits).isoformat()}",
         )
     used = _first_uses(text)
@@ -126,26 +129,35 @@ def _windows(text: str) -> Iterator[_Window]:
 
 def _first_uses(text: str) -> set[date]:
     """Return the days on which the page says that the use began; a month counts only where no day of it is given."""
-    exact: set[date] = set()
-    months: set[date] = set()
-    for words, found in mentions("F08", text):
-        day = read_date(found)
-        between = text[words.end() : found.start()]
-        if day is None or ("\n" in between and not _PARENTHESIS.fullmatch(between)):
-            continue
-        line = text[text.rfind("\n", 0, words.start()) + 1 :]
-        sentence = next((s for s in sentences(line) if words[0] in s), words[0])
-        clause = f"{sentence.partition(words[0])[0]} {words[0]} {between} {text[found.end() : found.end() + _BESIDE]}"
-        beside = clause.split("\n")[0] if "\n" not in between else clause
-        if _OF_A_PART.search(re.split(r"[.;]\s", beside)[0]) or re.search(words_of("F01"), between, _I):
-            continue
-        (months if is_month(found) else exact).add(day)
+    said = list(_uses_said(text))
+    users: dict[str, set[str]] = {}
+    for words, user, _ in said:
+        users.setdefault(words, set()).add(user)
+    # A vendor's list of employers has a day for each: "Acme - distribution date May 2, 2024".
+    listed = {words for words, named in users.items() if len(named - {""}) > 1}
+    found = [date_ for words, user, date_ in said if not (user and words in listed)]
     kept: set[date] = set()
-    for day in sorted(exact):
+    for day in sorted(day for one in found if not is_month(one) and (day := read_date(one))):
         if _turned(day) not in kept:  # 03/04/2024 and 4 March 2024
             kept.add(day)
     given = {(day.year, day.month) for day in kept}
+    months = {day for one in found if is_month(one) and (day := read_date(one))}
     return kept | {day for day in months if (day.year, day.month) not in given}
+
+
+def _uses_said(text: str) -> Iterator[tuple[str, str, re.Match[str]]]:
+    """Yield words for the use's beginning, what stands before them in their sentence, and the date after them."""
+    for words, found in mentions("F08", text):
+        between = text[words.end() : found.start()]
+        if "\n" in between and not _PARENTHESIS.fullmatch(between):
+            continue
+        line = text[text.rfind("\n", 0, words.start()) + 1 : words.start()]
+        before = re.split(r"[.;]\s", line)[-1]
+        after = "" if "\n" in between else text[found.end() : found.end() + _BESIDE]
+        beside = f"{before} {words[0]} {between} {_END.split(after)[0]}"
+        if not (_OF_A_PART.search(beside) or re.search(words_of("F01"), between, _I)):
+            user = _ARTICLE.sub("", before).strip(" -:,\u2013\u2014")
+            yield words[0].lower(), user if re.search(r"[A-Z]", user) else "", found
 
 
 def _turned(day: date) -> date | None:

@@ -77,6 +77,8 @@ def test_several_distribution_dates(tmp_path: Path, used: str) -> None:
         f"{USED} Version 3 of the tool is in use since May 5, 2025.",
         f"{USED} Our Boston office has used it since May 5, 2025.",
         f"{USED} Since the pilot began using it on January 5, 2024, nothing changed.",
+        "Acme Stores \u2013 distribution date March 2, 2024</p><p>Blue Lake \u2013 distribution date May 5, 2024",
+        "Acme Stores began using it on March 2, 2024. Blue Lake began using it on May 5, 2024.",
         "Distribution date (clerk position): March 2, 2024. Distribution date (driver position): May 5, 2024.",
     ],
 )
