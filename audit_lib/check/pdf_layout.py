@@ -47,11 +47,20 @@ def layout_grids(lines: Sequence[TextLine], unsure: str = NOT_RULED) -> Iterator
     headings, done = PdfHeadings(lines), 0
     placed = list(_placed_grids(lines, unsure))
     ends = [*(start for start, _, _ in placed[1:]), len(lines)][: len(placed)]
+    between: list[TextLine] = []
     for (start, end, grid), following in zip(placed, ends, strict=True):
-        headings.read(line for line in lines[done:start] if not line.is_taken)
+        # Of tables beside each other the right one comes after what stands below the left one.
+        between += [line for line in lines[done:start] if not line.is_taken]
+        below = [line for line in between if _is_below(line, lines[start])]
+        headings.read(line for line in between if line not in below)
+        between = below
         notes = headings.notes(line for line in lines[end:following] if not line.is_taken)
         yield replace(grid, trail=headings.trail(grid.caption), notes=notes)
         done = end
+
+
+def _is_below(line: TextLine, other: TextLine) -> bool:
+    return (line.page, line.top) > (other.page, other.top)
 
 
 def _placed_grids(lines: Sequence[TextLine], unsure: str) -> Iterator[tuple[int, int, Grid]]:

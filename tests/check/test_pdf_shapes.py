@@ -203,3 +203,16 @@ def test_the_right_part_of_a_table_on_its_side_is_no_column_of_the_page() -> Non
     table = placed(columns, (40, 160, 290, 360), 200)
     prose = placed([["One line of words stands here"]] * 5, (40,), 100, step=14)
     assert [len(group) for group in reading_order([*prose, *table])] == [len(prose) + len(table)]
+
+
+def test_a_heading_below_the_left_table_is_none_of_the_right_one() -> None:
+    left, right = (20, 60, 145, 205, 280), (400, 505, 590, 650, 725)
+    words = placed([["Sex", *HEADER], *SEX], left, 100) + placed([["Race", *HEADER], *RACES], right, 100)
+    words += [*drawn(20, 84, "Results by sex"), *drawn(400, 84, "Results by race")]
+    words += drawn(20, 229, "Results by sex")
+    titles = [*drawn(20, 50, "Position: clerk"), *drawn(20, 162, "Position: driver")]
+    words += [word | {"size": 14.0, "bottom": word["top"] + 14.0} for word in titles]
+    words += placed([["Sex", *HEADER], *SEX], left, 245)
+    found = [(len(grid.rows), grid.trail) for grid in layout_grids(lines_of([words]))]
+    assert [rows for rows, _ in found] == [3, 4, 3]
+    assert [trail for _, trail in found] == [("Position: clerk",)] * 2 + [("Position: driver",)]
