@@ -139,6 +139,16 @@ _USERS: Final = (
     re.compile(rf"{_NAME} (?:has|have) (?:been using|used) (?:the|this) {_TOOL}"),
     re.compile(rf"\bwhich {_NAME} (?:uses|has used)\b"),
 )  # fmt: skip
+# A tool often has its maker's name: "the bias audit of Acme Resume Ranker", "Acme Resume Ranker bias audit summary"
+_NAMED_TOOL: Final = (
+    re.compile(rf"(?i:\baudit of )(?:the )?{_NAME}"),
+    re.compile(rf"{_NAME} (?i:bias audit (?:summary|results|report)\b)"),
+)
+# "Who conducted the audit? Acme engaged Blue Lake as auditor": Acme did not.
+_ENGAGES: Final = re.compile(
+    r"(?:,? [A-Z][\w&.'-]*){0,4},? (?:has |had )?"
+    r"(?:engaged|retained|commissioned|hired|appointed|chose|selected|contracted)\b(?! by\b)"
+)
 _MADE_BY: Final = re.compile(r"\w+ by\b")
 _OF_THE_AUDIT: Final = re.compile(
     r"\b(?:audit(?:s|ed)?|report|page|summary|statement|document|analys[ie]s|notice|site|website|results)\b",
@@ -212,6 +222,11 @@ def auditors(text: str) -> Iterator[SummaryFinding]:
                     )
                 yield SummaryFinding(id=kind, printed=auditor, message=message)
                 return
+        for tool in _names(_NAMED_TOOL, shapes):
+            if _closeness(auditor, tool) is not None:
+                message = f"the tool {tool!r} has a name that begins like the auditor's: did its vendor make the audit?"
+                yield SummaryFinding(id="auditor_may_be_related", printed=auditor, message=message)
+                return
 
 
 def _department(text: str, insiders: Sequence[str]) -> str | None:
@@ -239,6 +254,7 @@ def _names(patterns: tuple[re.Pattern[str], ...], text: str) -> list[str]:
         for pattern in patterns
         for match in pattern.finditer(text)
         if not (patterns is _NAMED_INSIDER and _is_of_the_audit(text, match))
+        and not (patterns is _NAMED_AUDITOR and _ENGAGES.match(text, match.end("name")))
     )
     return list(dict.fromkeys(found))
 

@@ -32,7 +32,8 @@ def _facts(rows: Sequence[Sequence[str]]) -> Iterator[str]:
     if len(held) == 2 and width > 2 and all(map(_is_name, held[0])):
         yield from (f"{_plain(name)}: {value}" for name, value in zip(*held, strict=True) if value)
     elif width == 2 and len(held) <= _MOST_ROWS and all(map(_is_name, (row[0] for row in held))):
-        yield from (f"{_plain(name)}: {value}" for name, value in held if value and value != name)
+        for name, value in held:
+            yield f"{_plain(name)}: {value}" if value and value != name else name
 
 
 def _is_name(text: str) -> bool:

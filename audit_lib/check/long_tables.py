@@ -1,7 +1,11 @@
-"""Long tables, with a row for each number: a column that names the measure is spread over columns again."""
+"""Long tables: a row for each number, or one table for every breakdown, named in a column of its own.
+
+A column that names the measure is spread over columns again.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
@@ -11,6 +15,37 @@ from audit_lib.check.headers import NUMBERS, is_of_rates, meaning_of
 from audit_lib.check.published_numbers import read_number, says_none
 
 _FEWEST: Final = 3  # rows
+_BOTH: Final = r"(?:/|&|,|\bx\b|\N{MULTIPLICATION SIGN}|\band\b|\bby\b)"
+_SEX, _RACE = r"(?:sex|gender)", r"(?:race|ethnicity|race ?(?:/|&|\band\b|\bor\b) ?ethnicity)"
+_BREAKDOWN: Final = re.compile(
+    rf"(?:by )?(?:{_SEX}|{_RACE}|inter-?sectional|{_SEX} ?{_BOTH} ?{_RACE}|{_RACE} ?{_BOTH} ?{_SEX})"
+    r"(?: (?:categor(?:y|ies)|results|groups?))?",
+    re.IGNORECASE,
+)
+BREAKDOWN: Final = "Category type"
+"""What the header of a column is called whose cells name breakdowns."""
+
+
+def with_named_breakdowns(grids: Iterable[Grid]) -> tuple[Grid, ...]:
+    """Give the column that says "Sex" or "Race/Ethnicity" in each row a header that says so: "Group" may be either."""
+    return tuple(_with_named_breakdowns(grid) for grid in grids)
+
+
+def _with_named_breakdowns(grid: Grid) -> Grid:
+    for at, header in enumerate(grid.rows):
+        meanings = [meaning_of(text) for text in header]
+        if not {"rate", "ratio"} & set(meanings):
+            continue
+        for i, text in enumerate(header):
+            label = next((j for j, meaning in enumerate(meanings) if meaning == "label" and j != i), None)
+            if not text or label is None or meanings[i] not in (None, "label"):
+                continue
+            below = [row[i] for row in grid.rows[at + 1 :] if row[i] and row[label] and row[i] != row[label]]
+            names = [text for text in below if _BREAKDOWN.fullmatch(" ".join(text.split()))]
+            if len(names) == len(below) >= _FEWEST and len(set(names)) > 1:
+                named = [BREAKDOWN if j == i else text for j, text in enumerate(header)]
+                return replace(grid, rows=(*grid.rows[:at], tuple(named), *grid.rows[at + 1 :]))
+    return grid
 
 
 def widened(grids: Iterable[Grid]) -> tuple[Grid, ...]:

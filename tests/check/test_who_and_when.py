@@ -11,7 +11,7 @@ from audit_lib.check import check_report
 from audit_lib.check.auditor_independence import auditors
 from audit_lib.check.document_reader import read_document
 from audit_lib.check.stated_fields import words_of
-from tests.check.cases import WORDS, counts, html, kinds, save, summary
+from tests.check.cases import HEADER, WORDS, counts, html, kinds, save, summary
 
 
 @pytest.mark.parametrize(
@@ -141,3 +141,40 @@ def test_text_that_speaks_of_a_table_is_no_page(tmp_path: Path) -> None:
     assert read_document(path).format == "csv"
     path.write_text("<TABLE border=1><tr><td>Male</td></tr></TABLE>")
     assert read_document(path).format == "html"
+
+
+@pytest.mark.parametrize("column", ["Group", "Type", "Analysis"])
+def test_a_column_whose_cells_name_breakdowns_is_one_whatever_its_header(column: str, tmp_path: Path) -> None:
+    names = ("Gender", "Race/Ethnicity", "Race/Ethnicity by Sex")
+    rows = [
+        f"<tr><td>{name}</td>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>"
+        for name, table in zip(names, summary().values(), strict=True)
+        for row in table
+    ]
+    head = "".join(f"<th>{text}</th>" for text in (column, *HEADER))
+    source = f"<!DOCTYPE html><html><body>{WORDS}<table><tr>{head}</tr>{''.join(rows)}</table></body></html>"
+    report = check_report(save(tmp_path, source))
+    assert kinds(report, notes=False) == [] and len(report.tables) == 3
+    fewer = [row for row in rows if "Gender" not in row]
+    report = check_report(save(tmp_path, source.replace("".join(rows), "".join(fewer))))
+    assert "table_missing" in kinds(report)
+
+
+def test_a_tool_named_like_its_auditor_is_asked_about(tmp_path: Path) -> None:
+    def found(words: str) -> list[str]:
+        return kinds(check_report(save(tmp_path, html(summary(), f"{WORDS}<p>{words}</p>"))))
+
+    assert "auditor_may_be_related" in found("The bias audit of Kinspan Sorter was carried out by Kinspan.")
+    assert "auditor_may_be_related" not in found(
+        "The bias audit of Kinspan Sorter was carried out by Blue Lake LLP."
+    )
+    who = "Kinspan makes Kinspan Sorter.</p><p>Who conducted the audit?</p><p>"
+    engaged = f"{who}Kinspan engaged Blue Lake LLP as auditor of the audit."
+    assert "auditor_not_independent" not in found(engaged)
+    assert "auditor_not_independent" in found(f"{who}Kinspan.")
+
+
+def test_a_line_over_facts_is_heard(tmp_path: Path) -> None:
+    facts = "<table><tr><td>Kinspan Sorter bias audit summary<tr><td>Auditor<td>Kinspan</table>"
+    report = check_report(save(tmp_path, html(summary(), f"{WORDS}{facts}")))
+    assert "auditor_may_be_related" in kinds(report)
