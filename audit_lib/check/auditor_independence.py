@@ -17,7 +17,8 @@ _DUTY: Final = (
     "employer or the vendor"
 )
 _INSIDER: Final = (
-    r"\b(?:internal(?:ly)?|in-?house|own|our|us|ourselves|vendors?|developers?|employers?|employees?|staff|"
+    r"\b(?:internal(?:ly)?|in-?house|own|our(?! (?:external |independent )?auditors?\b)|us|ourselves|"
+    r"vendors?|developers?|employers?|employees?|staff|"
     r"subsidiar(?:y|ies)|affiliates?|parent company|manufacturer)\b"
 )
 _DID: Final = (
@@ -73,6 +74,14 @@ _OF_THE_TOOL: Final = (
     r"(?:, (?:made|used|designed|created)\b|"
     r"\b(?:provided|developed|distributed|sold|built|supplied|licensed|owned|offered)\b)"
 )
+# "The audit was commissioned by Acme and published by the employer": neither made it.
+_NOT_MADE: Final = "".join(
+    rf"(?<!\b{verb} )"
+    for verb in (
+        "commissioned", "paid for", "requested", "ordered", "reviewed", "funded", "sponsored", "hosted", "posted",
+        "published", "borne", "approved", "arranged", "required", "released", "announced", "received", "presented",
+    )
+)  # fmt: skip
 _LABEL: Final = r"(?:^|[\n.;|?])[^\w\n]*(?:{0})(?:[^\S\n]+name)?[^\S\n]*(?::|\u2013|-|\n|[^\S\n])[^\S\n]*"
 # A word before a colon is the next label: "Auditor: Acme LLC. Vendor: Acme".
 _WORD: Final = r"(?:(?:Inc|Co|Corp|Ltd|LLC|[A-Z])\.|[A-Z][\w&'\u2019-]*(?!\w*\s*:))"
@@ -89,7 +98,9 @@ _NAMED_AUDITOR: Final = (
         rf"(?i:\b(?:engaged|retained|commissioned|hired|appointed|chose|selected)) {_NAME},? (?i:as|to) "
         r"[^.;\n]{0,40}audit"
     ),
-    re.compile(rf"(?i:\baudit(?:ed)?\b(?:(?!{_OF_THE_TOOL})[^.;\n]){{0,60}}?\bby) (?:the )?{_NAME}"),
+    re.compile(
+        rf"(?i:\baudit(?:ed)?\b(?:(?!{_OF_THE_TOOL})[^.;\n]){{0,90}}?\b{_NOT_MADE}by) (?:the )?{_NAME}"
+    ),
     re.compile(rf"{_NAME},? (?:has |had |also )?{_DID} {_THE_AUDIT}"),
 )  # fmt: skip
 _NAMED_INSIDER: Final = (
@@ -146,8 +157,10 @@ _NAMED_TOOL: Final = (
 )
 # "Who conducted the audit? Acme engaged Blue Lake as auditor": Acme did not.
 _ENGAGES: Final = re.compile(
-    r"(?:,? [A-Z][\w&.'-]*){0,4},? (?:has |had )?"
-    r"(?:engaged|retained|commissioned|hired|appointed|chose|selected|contracted)\b(?! by\b)"
+    r"(?: [a-z]\w*){0,4}(?:,? (?:the|our|an?) [\w ]{1,40}?| \([^)\n]{1,40}\)|,? [A-Z][\w&.'-]*){0,4},? (?:has |had )?"
+    r"(?:engaged|retained|commissioned|hired|appointed|chose|selected|contracted) (?:the (?:firm )?)?"
+    rf"{_WORD}(?: (?:{_WORD}|&|of|and)){{0,6}}"
+    r"(?:[.;\n]|$|,? (?:as|to|for)\b[^.;\n]{0,60}\baudit)"
 )
 _MADE_BY: Final = re.compile(r"\w+ by\b")
 _OF_THE_AUDIT: Final = re.compile(
@@ -223,7 +236,7 @@ def auditors(text: str) -> Iterator[SummaryFinding]:
                 yield SummaryFinding(id=kind, printed=auditor, message=message)
                 return
         for tool in _names(_NAMED_TOOL, shapes):
-            if _closeness(auditor, tool) is not None:
+            if _tokens(auditor) != _tokens(tool) and _closeness(auditor, tool) is not None:
                 message = f"the tool {tool!r} has a name that begins like the auditor's: did its vendor make the audit?"
                 yield SummaryFinding(id="auditor_may_be_related", printed=auditor, message=message)
                 return

@@ -16,7 +16,7 @@ from audit_lib.policies.clocks import valid_until
 # Words before "audit" that make its date another audit's, or none of an audit that was.
 _OTHER_AUDIT: Final = re.compile(
     r"\b(?:previous|prior|earlier|preceding|former|first|initial|second|third|next|future|following|planned|scheduled|"
-    r"last year's|financial|security)\s+(?:\w+\s+){0,2}$",
+    r"last year's|financial|security|replac(?:es|ed|ing)|supersed(?:es|ed|ing))\s+(?:\w+\s+){0,2}$",
     re.IGNORECASE,
 )
 # "Previous audit - January 9, 2024" heads what is said of it.
@@ -28,8 +28,9 @@ _EARLIER: Final = re.compile(
 _ANOTHER: Final = re.compile(r"audit(?!or,)|AUDIT|Audit(?! [A-Z])")
 # "Before this one, bias audits were conducted on May 3, 2024 and May 6, 2025."
 _HISTORY: Final = re.compile(
-    r"\b(?:before (?:this|that|the (?:present|current|latest))(?: one| audit| bias audit)?|previously|"
-    r"in (?:earlier|past|previous|prior) years|(?:earlier|previous|prior|past) (?:\w+ )?audits)\b",
+    r"\bbefore (?:this|that|the (?:present|current|latest)) (?:one|audit|bias audit)\b|"
+    r"(?<!as )\bpreviously\b(?! (?:announced|stated|published|reported|said|posted))|"
+    r"\b(?:earlier|previous|prior|past) (?:\w+ )?audits\b",
     re.IGNORECASE,
 )
 _THIS_AUDIT: Final = re.compile(

@@ -27,7 +27,8 @@ _OF_DATA: Final = re.compile(
 # Data of the next audit, data that are kept, and people assessed since this one.
 _OTHER_TIME: Final = re.compile(
     r"\b(?:next|future|upcoming|planned|scheduled|will|valid|expires?|posted|published|retain\w*|retention|kept|keeps?|"
-    r"stored|deleted|monitor\w*)\b|\b(?:since|after|following) (?:the|this|that|our)(?: \w+){0,3} audit\b",
+    r"stored|deleted|monitor\w*|notices?|requests?|"
+    r"licen[sc]\w+|repeated)\b|\b(?:since|after|following) (?:the|this|that|our)(?: \w+){0,3} audit\b",
     _I,
 )
 _THROUGH: Final = re.compile(r"\b(?:through|thru|up to|until|till)\s*$", _I)
@@ -37,7 +38,8 @@ _OF_A_PART: Final = re.compile(
     r"\b(?:(?i:versions?|releases?|v\d[\d.]*|pilots?|trials?|positions?|roles?|vendors?|previous|former|earlier)|updat\w+|"
     r"upgrad\w+|offices?|locations?|sites?|stores?|branch(?:es)?|country|regions?|states?|jobs?|departments?|divisions?|"
     r"tests?|old|original|planned|expected|scheduled|will|market|other employers?|again|resum\w+|paus\w+|"
-    r"new [a-z]\w+|renew\w*|extend\w*|expan\w+|(?:in|at|for) (?:our |the )?(?!New York)[A-Z]\w+ (?:since|from))\b",
+    r"new [a-z]\w+|renew\w*|extend\w*|expan\w+|sister|affiliates?|page|notice|website|"
+    r"(?:in|at|for) (?:our |the )?(?!New York)[A-Z]\w+ (?:since|from|on))\b",
 )
 _PARENTHESIS: Final = re.compile(r"\s*(?:\([^)]*\))?\s*:?\s*\n\s*")
 _BESIDE: Final = 60  # characters after a date that may say of what it is

@@ -14,6 +14,14 @@ _COMMENT: Final = re.compile(r"/\*.*?\*/", re.DOTALL)
 _CONTROLS: Final = re.compile(
     r"""\b(?:aria-controls|data-(?:bs-)?target)\s*=\s*["']?#?([\w:. -]+)""", re.IGNORECASE
 )
+_START: Final = re.compile(r"<([a-z][\w-]*)\b([^<>]*)>", re.IGNORECASE)
+_HTML_COMMENT: Final = re.compile(r"<!--.*?-->", re.DOTALL)
+# What a reader can click: not any element that says what it controls.
+_CLICKED: Final = re.compile(r"""\brole\s*=\s*["']?(?:tab|button)\b|\bdata-(?:bs-)?toggle\b""", re.IGNORECASE)
+_LEADS_AWAY: Final = re.compile(r"""\bhref\s*=\s*["']?\s*(?!#|javascript:)[^"'\s>]""", re.IGNORECASE)
+_UNSEEN: Final = re.compile(
+    r"""(?:^|\s)hidden(?=[\s=/]|$)|display\s*:\s*none|opacity\s*:\s*0(?![.\d])""", re.IGNORECASE
+)
 _DISABLED: Final = frozenset({"disabled", "inert"})
 _NAME: Final = re.compile(r"[a-z][\w-]*|[a-z]*[.#][\w-]+", re.IGNORECASE)
 # An element whose end is not written ends where one of these begins, or where what holds it ends.
@@ -95,7 +103,9 @@ class TabPanels:
     def shows(self, attributes: Mapping[str, str | None], how: str) -> bool:
         """Take in an element, and what takes it off the screen; whether it is a panel that a tab shows."""
         role = (attributes.get("role") or "").strip().lower()
-        if role == "tab" and not how and not _DISABLED & set(attributes):
+        leads_away = not (attributes.get("href") or "#").startswith(("#", "javascript:"))
+        seen = not how and not _UNSEEN.search(attributes.get("style") or "")
+        if role == "tab" and seen and not leads_away and not _DISABLED & set(attributes):
             self._tabs += attributes.get("aria-disabled") != "true"
         is_shown = role == "tabpanel" and self._tabs > 0
         self._tabs -= is_shown
@@ -130,7 +140,12 @@ def unfolded_names(page: str) -> frozenset[str]:
     >>> sorted(unfolded_names('<button aria-controls="sex race">Show</button> <a data-bs-target="#all">All</a>'))
     ['all', 'race', 'sex']
     """
-    return frozenset(name for found in _CONTROLS.finditer(page) for name in found[1].split())
+    names: set[str] = set()
+    for tag, attributes in _START.findall(_HTML_COMMENT.sub("", page)):
+        can_be_clicked = tag.lower() in ("button", "summary", "a") or _CLICKED.search(attributes)
+        if can_be_clicked and not _LEADS_AWAY.search(attributes) and not _UNSEEN.search(attributes):
+            names |= {name for found in _CONTROLS.finditer(attributes) for name in found[1].split()}
+    return frozenset(names)
 
 
 def hidden_names(sheet: str) -> frozenset[str]:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Final
 
 from audit_lib.check.findings import SummaryFinding
-from audit_lib.check.highest_sentences import Highest, highest_in, is_of_earlier
+from audit_lib.check.highest_sentences import OTHER_RATES, Highest, highest_in, is_of_earlier
 from audit_lib.check.published_tables import PublishedRow, PublishedTable
 from audit_lib.check.rebuilt_rates import RateUnit, scale_of, unit_of
 from audit_lib.check.row_labels import read_label, without_denied_ethnicity
@@ -39,7 +39,7 @@ _NAMED: Final = (
     ),
     re.compile(
         rf"(?P<name>[^.;:]{{2,90}}?) (?:is|was|are|were|has|had) the (?:most selected|highest[- ](?:\w+ )?{_GROUP}|"
-        rf"highest[- ]\w+|highest (?:selection|scoring) rate)\b",
+        rf"highest[- ]{OTHER_RATES}\w+|highest (?:selection|scoring) rate)\b",
         re.IGNORECASE,
     ),
 )

@@ -14,8 +14,11 @@ from audit_lib.policies import Policy
 
 _I: Final = re.IGNORECASE
 _GROUP: Final = r"(?:categor(?:y|ies)|groups?)"
+OTHER_RATES: Final = r"(?!withdraw|drop|complet|respon|attend|accept|turnover|retent|error)"
+"""No rate of selection or scoring follows."""
 _HIGHEST: Final = re.compile(
-    r"\b(?:highest|top|greatest|largest)[ -](?:\w+ ){0,2}rate\b|\bhighest[- ](?:scoring|selected|rated) "
+    rf"\b(?:highest|top|greatest|largest)[ -](?:{OTHER_RATES}[\w-]+ ){{0,2}}rate\b|"
+    r"\bhighest[- ](?:scoring|selected|rated) "
     rf"{_GROUP}|\b(?:highest|top) {_GROUP}|\bmost[- ](?:often |frequently )?selected\b",
     _I,
 )

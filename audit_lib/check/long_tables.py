@@ -15,13 +15,10 @@ from audit_lib.check.headers import NUMBERS, is_of_rates, meaning_of
 from audit_lib.check.published_numbers import read_number, says_none
 
 _FEWEST: Final = 3  # rows
-_BOTH: Final = r"(?:/|&|,|\bx\b|\N{MULTIPLICATION SIGN}|\band\b|\bby\b)"
-_SEX, _RACE = r"(?:sex|gender)", r"(?:race|ethnicity|race ?(?:/|&|\band\b|\bor\b) ?ethnicity)"
-_BREAKDOWN: Final = re.compile(
-    rf"(?:by )?(?:{_SEX}|{_RACE}|inter-?sectional|{_SEX} ?{_BOTH} ?{_RACE}|{_RACE} ?{_BOTH} ?{_SEX})"
-    r"(?: (?:categor(?:y|ies)|results|groups?))?",
-    re.IGNORECASE,
-)
+_BREAKDOWNS: Final = frozenset({"sex", "gender", "race", "ethnicity", "intersectional", "intersection"})
+_FILLED: Final = frozenset(
+    {"by", "and", "or", "x", "only", "identity", "categories", "category", "results", "group", "groups", "eeo", "1"}
+)  # fmt: skip
 BREAKDOWN: Final = "Category type"
 """What the header of a column is called whose cells name breakdowns."""
 
@@ -41,7 +38,7 @@ def _with_named_breakdowns(grid: Grid) -> Grid:
             if not text or label is None or meanings[i] not in (None, "label"):
                 continue
             below = [row[i] for row in grid.rows[at + 1 :] if row[i] and row[label] and row[i] != row[label]]
-            names = [text for text in below if _BREAKDOWN.fullmatch(" ".join(text.split()))]
+            names = [text for text in below if _names_breakdown(text)]
             if len(names) == len(below) >= _FEWEST and len(set(names)) > 1:
                 named = [BREAKDOWN if j == i else text for j, text in enumerate(header)]
                 return replace(grid, rows=(*grid.rows[:at], tuple(named), *grid.rows[at + 1 :]))
@@ -51,6 +48,12 @@ def _with_named_breakdowns(grid: Grid) -> Grid:
 def widened(grids: Iterable[Grid]) -> tuple[Grid, ...]:
     """Make one row of the rows that are about one category and differ in their measure and their number."""
     return tuple(_widened(grid) for grid in grids)
+
+
+def _names_breakdown(text: str) -> bool:
+    """Whether a cell says "Sex", "Race/Ethnicity" or "Intersectional (sex x race)", and no category."""
+    words = set(re.findall(r"[a-z]+|\d+", text.lower())) - _FILLED
+    return bool(words) and words <= _BREAKDOWNS
 
 
 def _widened(grid: Grid) -> Grid:
