@@ -159,7 +159,7 @@ _NAMED_TOOL: Final = (
 _ENGAGES: Final = re.compile(
     r"(?: [a-z]\w*){0,4}(?:,? (?:the|our|an?) [\w ]{1,40}?| \([^)\n]{1,40}\)|,? [A-Z][\w&.'-]*){0,4},? (?:has |had )?"
     r"(?:engaged|retained|commissioned|hired|appointed|chose|selected|contracted) (?:the (?:firm )?)?"
-    rf"{_WORD}(?: (?:{_WORD}|&|of|and)){{0,6}}"
+    rf"{_WORD}(?:,? (?:{_WORD}|&|of|and)){{0,6}}"
     r"(?:[.;\n]|$|,? (?:as|to|for)\b[^.;\n]{0,60}\baudit)"
 )
 _MADE_BY: Final = re.compile(r"\w+ by\b")

@@ -38,7 +38,7 @@ _OF_A_PART: Final = re.compile(
     r"\b(?:(?i:versions?|releases?|v\d[\d.]*|pilots?|trials?|positions?|roles?|vendors?|previous|former|earlier)|updat\w+|"
     r"upgrad\w+|offices?|locations?|sites?|stores?|branch(?:es)?|country|regions?|states?|jobs?|departments?|divisions?|"
     r"tests?|old|original|planned|expected|scheduled|will|market|other employers?|again|resum\w+|paus\w+|"
-    r"new [a-z]\w+|renew\w*|extend\w*|expan\w+|sister|affiliates?|page|notice|website|"
+    r"new [a-z]\w+|renew\w*|extend\w*|expan\w+|sister|affiliates?|(?:page|notice|website) (?:has|is|was)|"
     r"(?:in|at|for) (?:our |the )?(?!New York)[A-Z]\w+ (?:since|from|on))\b",
 )
 _PARENTHESIS: Final = re.compile(r"\s*(?:\([^)]*\))?\s*:?\s*\n\s*")

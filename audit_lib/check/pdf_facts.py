@@ -21,27 +21,21 @@ _OF_AUDITS: Final = re.compile(
 )
 
 
-def with_fact_lines(lines: Sequence[TextLine]) -> tuple[list[TextLine], list[str]]:
-    """Return the other lines, and "name: value" for names in a line and what stands right below each."""
-    facts: list[str] = []
-    used: set[int] = set()
+def fact_lines(lines: Sequence[TextLine]) -> Iterator[str]:
+    """Yield "name: value" for names in a line and what stands right below each."""
     for i, line in enumerate(lines):
         names = texts_of(line)
         if len(names) < _FEWEST or not all(map(_is_name, names)) or not _OF_AUDITS.search(line.text):
             continue
         values: list[list[str]] = [[] for _ in names]
-        last = i
         for below in _below(lines, i):
             places = [_place(text, names) for text in texts_of(below)]
             if None in places:
                 break
             for place, text in zip(places, texts_of(below), strict=True):
                 values[place or 0].append(text.text)
-            last += 1
         if all(values):
-            facts += [f"{name.text}: {' '.join(value)}" for name, value in zip(names, values, strict=True)]
-            used |= set(range(i, last + 1))
-    return [line for i, line in enumerate(lines) if i not in used], facts
+            yield from (f"{name.text}: {' '.join(value)}" for name, value in zip(names, values, strict=True))
 
 
 def _below(lines: Sequence[TextLine], i: int) -> Iterator[TextLine]:

@@ -17,7 +17,7 @@ from audit_lib.check.page_text import paragraphs
 from audit_lib.check.pdf_cards import lines_by_column, structured_lines
 from audit_lib.check.pdf_cells import DrawnWords, cell_texts, drawn_words
 from audit_lib.check.pdf_characters import plain_page
-from audit_lib.check.pdf_facts import with_fact_lines
+from audit_lib.check.pdf_facts import fact_lines
 from audit_lib.check.pdf_headings import PdfHeadings
 from audit_lib.check.pdf_layout import NOT_RULED, layout_grids
 from audit_lib.check.pdf_lines import TextLine, lines_of
@@ -90,8 +90,7 @@ def pdf_document(content: bytes, path: Path) -> PublishedFile:
             caution = _UNRULED if unruled or not any(map(_is_of_rates, grids)) else ""
             all_words = [[*_words(page), *scanned.get(i, [])] for i, page in enumerate(pages)]
             lines = lines_of(all_words)
-            others, facts = with_fact_lines(lines)
-            text = "\n".join([*paragraphs(others), *facts])
+            text = "\n".join([*paragraphs(lines), *fact_lines(lines)])
             in_order = ""
             if not any(map(_is_of_rates, grids)):
                 in_order = "\n".join(structured_lines(pdf) or lines_by_column(all_words))

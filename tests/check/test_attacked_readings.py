@@ -18,6 +18,7 @@ from tests.check.cases import HEADER, WORDS, html, kinds, save, summary
         "Vendor: Sorter Labs. The audit was paid for by Sorter Labs and reviewed by Sorter Labs.",
         "The audit was commissioned by Acme Stores, the employer, and conducted by Blue Lake Analytics LLC.",
         "Employer: Acme Stores.\nWho conducted the audit? Acme Stores, the employer, engaged Blue Lake Analytics LLC.",
+        "Vendor: Screenly\nWho conducted the audit?\nScreenly engaged Blue Lake, Inc. as auditor; the audit was done.",
         "The bias audit was conducted by our auditor, Blue Lake Analytics LLC.",
         "Blue Lake Analytics bias audit summary for Acme Stores\nAuditor: Blue Lake Analytics",
     ],
