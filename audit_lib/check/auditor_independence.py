@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from audit_lib.check.company_names import NAME, WORD, users
 from audit_lib.check.findings import SummaryFinding
 from audit_lib.check.stated_fields import sentences, short
 from audit_lib.plain_text import in_latin_letters
@@ -83,52 +84,49 @@ _NOT_MADE: Final = "".join(
     )
 )  # fmt: skip
 _LABEL: Final = r"(?:^|[\n.;|?])[^\w\n]*(?:{0})(?:[^\S\n]+name)?[^\S\n]*(?::|\u2013|-|\n|[^\S\n])[^\S\n]*"
-# A word before a colon is the next label: "Auditor: Acme LLC. Vendor: Acme".
-_WORD: Final = r"(?:(?:Inc|Co|Corp|Ltd|LLC|[A-Z])\.|[A-Z][\w&'\u2019-]*(?!\w*\s*:))"
-_NAME: Final = rf"(?P<name>{_WORD}(?:,? (?:{_WORD}|&|of|and|the)){{0,6}})"
 _NAMED_AUDITOR: Final = (
     re.compile(
         _LABEL.format(r"(?i:(?:independent |bias |external )?auditors?|audit(?:ing)? (?:firm|company)|audited by|"
                       r"who (?:did|made|performed|conducted|carried out|completed) (?:the|this|our) (?:bias )?audit\?|"
                       r"(?:name of (?:the )?)?(?:independent )?auditor|audit "
-                      r"(?:conducted|performed|completed|carried out) by|(?:conducted|performed) by)") + _NAME,
+                      r"(?:conducted|performed|completed|carried out) by|(?:conducted|performed) by)") + NAME,
     ),
-    re.compile(rf"(?i:\bauditors?,? (?:is|was|being|of record is)) (?:the )?{_NAME}"),
+    re.compile(rf"(?i:\bauditors?,? (?:is|was|being|of record is)) (?:the )?{NAME}"),
     re.compile(
-        rf"(?i:\b(?:engaged|retained|commissioned|hired|appointed|chose|selected)) {_NAME},? (?i:as|to) "
+        rf"(?i:\b(?:engaged|retained|commissioned|hired|appointed|chose|selected)) {NAME},? (?i:as|to) "
         r"[^.;\n]{0,40}audit"
     ),
     re.compile(
-        rf"(?i:\baudit(?:ed)?\b(?:(?!{_OF_THE_TOOL})[^.;\n]){{0,90}}?\b{_NOT_MADE}by) (?:the )?{_NAME}"
+        rf"(?i:\baudit(?:ed)?\b(?:(?!{_OF_THE_TOOL})[^.;\n]){{0,90}}?\b{_NOT_MADE}by) (?:the )?{NAME}"
     ),
-    re.compile(rf"{_NAME},? (?:has |had |also )?{_DID} {_THE_AUDIT}"),
+    re.compile(rf"{NAME},? (?:has |had |also )?{_DID} {_THE_AUDIT}"),
 )  # fmt: skip
 _NAMED_INSIDER: Final = (
     re.compile(
         _LABEL.format(r"(?i:(?:tool |aedt )?(?:vendor|developer|provider|manufacturer|supplier)|employer|"
-                      r"employment agency|company|(?:developed|made|provided|distributed|sold|built|used) by)") + _NAME,
+                      r"employment agency|company|(?:developed|made|provided|distributed|sold|built|used) by)") + NAME,
     ),
     re.compile(
         r"(?i:\b(?:developed|made|provided|distributed|sold|built|licensed|supplied|offered|created) by) (?:the )?"
-        + _NAME
+        + NAME
     ),
-    re.compile(rf"{_NAME}(?:,| is| \() ?(?i:the (?:\w+ )?(?:vendor|developer|employer|manufacturer|provider)\b)"),
-    re.compile(rf"(?i:\b(?:vendor|developer|employer|manufacturer),) {_NAME}"),
+    re.compile(rf"{NAME}(?:,| is| \() ?(?i:the (?:\w+ )?(?:vendor|developer|employer|manufacturer|provider)\b)"),
+    re.compile(rf"(?i:\b(?:vendor|developer|employer|manufacturer),) {NAME}"),
     re.compile(
         r"(?i:(?<!\baudit )(?<!\bauditing )\b(?:vendor|maker|developer|manufacturer|provider|supplier|employer)): ?"
-        + _NAME
+        + NAME
     ),
-    re.compile(rf"{_NAME} (?i:(?:makes|sells|develops|provides|built|developed|supplies|distributes)) "),
+    re.compile(rf"{NAME} (?i:(?:makes|sells|develops|provides|built|developed|supplies|distributes)) "),
     # "Tool: Sorter (Acme Inc.)", "the bias audit of Sorter (Acme Inc.)", "AEDT: Sorter by Acme Inc."
-    re.compile(rf"(?i:\baudit of )(?:[A-Z][\w&'-]*\s+){{1,5}}\({_NAME}\)"),
+    re.compile(rf"(?i:\baudit of )(?:[A-Z][\w&'-]*\s+){{1,5}}\({NAME}\)"),
     re.compile(
         rf"{_LABEL.format(r'(?i:(?:name of )?(?:the )?(?:tool|aedt))')}"
-        rf"(?:[A-Z][\w&'-]*\s+){{1,5}}(?:\(|by |from ){_NAME}"
+        rf"(?:[A-Z][\w&'-]*\s+){{1,5}}(?:\(|by |from ){NAME}"
     ),
     # "Acme Stores uses Sorter by Acme", "reviews Sorter (Acme Inc.) every year"
     re.compile(
         rf"(?i:\b(?:uses?|using|used|reviews?|deploys?|rel(?:y|ies) on)) (?:[A-Z][\w&'-]*\s+){{1,5}}"
-        rf"(?:\(|by |from |of ){_NAME}"
+        rf"(?:\(|by |from |of ){NAME}"
     ),
 )  # fmt: skip
 # "The People Analytics group of Acme Stores", where Acme Stores uses the tool
@@ -138,28 +136,23 @@ _PART: Final = (
 _AUDITING: Final = r"(?i:\baudit(?:ed|ors?|ing)?\b)"
 _DEPARTMENTS: Final = (
     re.compile(
-        rf"{_AUDITING}[^.;]{{0,120}}?\b{_PART},? (?:of|at|in|within|from) (?:the )?{_NAME}",
+        rf"{_AUDITING}[^.;]{{0,120}}?\b{_PART},? (?:of|at|in|within|from) (?:the )?{NAME}",
     ),
     re.compile(
-        rf"{_AUDITING}[^.;]{{0,60}}?\b{_NAME}['\u2019]s? (?:own )?(?:[\w&-]+ ){{0,4}}?{_PART}\b",
+        rf"{_AUDITING}[^.;]{{0,60}}?\b{NAME}['\u2019]s? (?:own )?(?:[\w&-]+ ){{0,4}}?{_PART}\b",
     ),
 )
 _MADE: Final = re.compile(rf"\b(?:{_DID}\b[^.;]{{0,20}}|audit(?:ed)?)$", _I)
-_USERS: Final = (
-    re.compile(rf"{_NAME} (?:has |have )?(?:begun|began|begins|started|starts|first) (?:using|used|to use)\b"),
-    re.compile(rf"{_NAME} (?:has|have) (?:been using|used) (?:the|this) {_TOOL}"),
-    re.compile(rf"\bwhich {_NAME} (?:uses|has used)\b"),
-)  # fmt: skip
 # A tool often has its maker's name: "the bias audit of Acme Resume Ranker", "Acme Resume Ranker bias audit summary"
 _NAMED_TOOL: Final = (
-    re.compile(rf"(?i:\baudit of )(?:the )?{_NAME}"),
-    re.compile(rf"{_NAME} (?i:bias audit (?:summary|results|report)\b)"),
+    re.compile(rf"(?i:\baudit of )(?:the )?{NAME}"),
+    re.compile(rf"{NAME} (?i:bias audit (?:summary|results|report)\b)"),
 )
 # "Who conducted the audit? Acme engaged Blue Lake as auditor": Acme did not.
 _ENGAGES: Final = re.compile(
     r"(?: [a-z]\w*){0,4}(?:,? (?:the|our|an?) [\w ]{1,40}?| \([^)\n]{1,40}\)|,? [A-Z][\w&.'-]*){0,4},? (?:has |had )?"
     r"(?:engaged|retained|commissioned|hired|appointed|chose|selected|contracted) (?:the (?:firm )?)?"
-    rf"{_WORD}(?:,? (?:{_WORD}|&|of|and)){{0,6}}"
+    rf"{WORD}(?:,? (?:{WORD}|&|of|and)){{0,6}}"
     r"(?:[.;\n]|$|,? (?:as|to|for)\b[^.;\n]{0,60}\baudit)"
 )
 _MADE_BY: Final = re.compile(r"\w+ by\b")
@@ -221,7 +214,7 @@ def auditors(text: str) -> Iterator[SummaryFinding]:
             return
     shapes = in_latin_letters(text)  # a letter of another script may look like one of the vendor's name
     insiders = _names(_NAMED_INSIDER, shapes)
-    if (part := _department(shapes, [*insiders, *_names(_USERS, shapes)])) is not None:
+    if (part := _department(shapes, [*insiders, *users(shapes)])) is not None:
         yield SummaryFinding(id="auditor_not_independent", printed=short(part), message=_DUTY)
         return
     for auditor in _names(_NAMED_AUDITOR, shapes):

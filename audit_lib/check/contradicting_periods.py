@@ -9,6 +9,7 @@ from datetime import date
 from itertools import pairwise
 from typing import Final
 
+from audit_lib.check.company_names import users
 from audit_lib.check.contradicting_dates import audit_days
 from audit_lib.check.dates import DATE, is_month, read_date
 from audit_lib.check.findings import SummaryFinding
@@ -45,17 +46,6 @@ _PARENTHESIS: Final = re.compile(r"\s*(?:\([^)]*\))?\s*:?\s*\n\s*")
 _BESIDE: Final = 60  # characters after a date that may say of what it is
 _END: Final = re.compile(r"[.;](?:\s|$)|\n")
 _ARTICLE: Final = re.compile(r"^\W*(?:the|our|this|its|date of)\b", _I)
-_WORD: Final = r"(?:(?:Inc|Co|Corp|Ltd|LLC)\.|[A-Z][\w&'\u2019-]*)"
-_NAME: Final = rf"(?P<name>{_WORD}(?:,? (?:{_WORD}|&|of|and|the)){{0,6}})"
-_USERS: Final = tuple(
-    re.compile(pattern)
-    for pattern in (
-        rf"{_NAME} (?:has |have )?(?:begun|began|begins|started|starts|first) (?:using|used|to use)\b",
-        rf"{_NAME} (?:has|have) (?:been using|used) (?:the|this|its|[A-Z])",
-        rf"\bwhich {_NAME} (?:uses|has used)\b",
-        rf"{_NAME} (?:uses|deploys) (?:the|this|an?|[A-Z])",
-    )
-)
 _OWN: Final = re.compile(
     r"\b(?:(?:its|our|their|the employer's|the company's) own (?:use|historical|data|applica\w+|candidates|hiring|"
     r"records|users?)|our (?:historical |hiring |applicant |recruit\w+ )(?:data|records)|"
@@ -174,13 +164,11 @@ def _own_data(text: str) -> str:
     """Return the sentence by which the data are of the employer's own use, unless the page says that they are not."""
     if any(_NOT_OWN.search(sentence) for sentence in sentences(text)):
         return ""
-    names = {found["name"] for pattern in _USERS for found in pattern.finditer(text)}
-    names = {name.removeprefix("The ") for name in names}
     of_users = [
         re.compile(
             rf"\b(?:for|of|by|at|from) (?:the )?{re.escape(name)}(?![\w])|{re.escape(name)} among them"
         )
-        for name in names
+        for name in set(users(text))
         if len(name) > 2
     ]
     for sentence in sentences(text):
