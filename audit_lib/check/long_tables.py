@@ -19,8 +19,7 @@ _BREAKDOWNS: Final = frozenset({"sex", "gender", "race", "ethnicity", "intersect
 _FILLED: Final = frozenset(
     {"by", "and", "or", "x", "only", "identity", "categories", "category", "results", "group", "groups", "eeo", "1"}
 )  # fmt: skip
-BREAKDOWN: Final = "Category type"
-"""What the header of a column is called whose cells name breakdowns."""
+_BREAKDOWN: Final = "Category type"  # what a column whose cells name breakdowns is called
 
 
 def with_named_breakdowns(grids: Iterable[Grid]) -> tuple[Grid, ...]:
@@ -40,7 +39,7 @@ def _with_named_breakdowns(grid: Grid) -> Grid:
             below = [row[i] for row in grid.rows[at + 1 :] if row[i] and row[label] and row[i] != row[label]]
             names = [text for text in below if _names_breakdown(text)]
             if len(names) == len(below) >= _FEWEST and len(set(names)) > 1:
-                named = [BREAKDOWN if j == i else text for j, text in enumerate(header)]
+                named = [_BREAKDOWN if j == i else text for j, text in enumerate(header)]
                 return replace(grid, rows=(*grid.rows[:at], tuple(named), *grid.rows[at + 1 :]))
     return grid
 

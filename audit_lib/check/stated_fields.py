@@ -71,13 +71,13 @@ _SPACED: Final[Mapping[str, str]] = {
 }  # fmt: skip
 # A reader of scans loses spaces: "Distributiondate of the tool". A line's end still parts: "Bias audit", "Date: ...".
 _WORDS: Final = {field: words.replace(" ", r"[^\S\n]*") for field, words in _SPACED.items()}
-# Whose data, from when to when: "The data was collected by the employer from 1 March through 31 August 2025."
 # "Of the 12,530 individuals assessed, 560 had an unknown sex", but not "Of the 560 people of unknown sex, ...".
 _EVERYBODY: Final = re.compile(
     rf"\bof (?:(?:the|all|a|total|of) )*{WHOLE} (?:applicants|candidates|individuals|people|persons)\b"
     rf"(?!(?: [a-z/]+){{0,4}} (?:{_UNKNOWN}))",
     re.IGNORECASE,
 )
+# Whose data, from when to when: "The data was collected by the employer from 1 March through 31 August 2025."
 _OF_PEOPLE: Final = re.compile(
     r"\b(?:data(?: ?sets?)?|records|applications|requisitions|assessments|applicants|candidates|employees|"
     r"individuals|people|persons)\b",

@@ -116,14 +116,7 @@ def one_table(draw: Draw) -> Doc:
         grid.notes = [note for table in found for note in w.exclusion(table)]
         blocks.append(grid)
         blocks += paras(after(w, number))
-    blocks += paras(
-        w.data()
-        + w.method()
-        + [w.rounding(), w.audited_by()]
-        + w.independence()
-        + w.use_sentence()
-        + w.claim()
-    )
+    blocks += paras(w.data() + w.about_the_audit())
     doc = Doc(title, blocks, "long", landscape=draw.chance("land", 60))
     if draw.producer == "html_hand":
         doc.nav, doc.footer = ["Home", "Careers", "Search jobs"], str(web(draw)["footer"])
@@ -154,15 +147,7 @@ def matrix(draw: Draw) -> Doc:
         ("sex", "race", "inter") if draw.pick("o", ["sri", "rsi"]) == "sri" else ("race", "sex", "inter"),
         captions=draw.chance("cap", 50),
     )
-    blocks += paras(
-        after(w, 0)
-        + w.method()
-        + [w.rounding(), w.audited_by()]
-        + w.independence()
-        + w.use_sentence()
-        + w.claim()
-        + [w.notice()]
-    )
+    blocks += paras(after(w, 0) + w.about_the_audit() + [w.notice()])
     return Doc(title, blocks, "matrix", landscape=True, paper=draw.pick("paper", ["letter", "a4"]))
 
 
@@ -199,15 +184,7 @@ def year_on_year(draw: Draw) -> Doc:
             )
         )
     blocks += sections(draw, w, 0, shapes, 2)
-    blocks += paras(
-        after(w, 0)
-        + w.method()
-        + [w.rounding(), w.audited_by()]
-        + w.independence()
-        + w.use_sentence()
-        + w.claim()
-        + [w.notice()]
-    )
+    blocks += paras(after(w, 0) + w.about_the_audit() + [w.notice()])
     doc = Doc(title, blocks, "annual", paper=draw.pick("paper", ["letter", "a4"]))
     if draw.producer.startswith("html"):
         around = web(draw)
@@ -266,16 +243,7 @@ def transposed(draw: Draw) -> Doc:
         Pairs(w.audit_pairs() + w.use_pairs() + w.unknown_pairs(), "lines"),
     ]
     blocks += sections(draw, w, 0, shapes, 2)
-    blocks += paras(
-        after(w, 0)
-        + w.data()
-        + w.method()
-        + [w.rounding(), w.audited_by()]
-        + w.independence()
-        + w.use_sentence()
-        + w.claim()
-        + [w.notice()]
-    )
+    blocks += paras(after(w, 0) + w.data() + w.about_the_audit() + [w.notice()])
     return Doc(title, blocks, "across", landscape=True, paper="a4")
 
 

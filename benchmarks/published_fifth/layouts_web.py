@@ -197,14 +197,7 @@ def careers_saved(draw: Draw) -> Doc:
     ]
     blocks += paras(w.data())
     blocks += sections(draw, w, 0, shapes, 3)
-    blocks += paras(
-        after(w, 0)
-        + w.method()
-        + [w.rounding(), w.audited_by()]
-        + w.independence()
-        + w.use_sentence()
-        + w.claim()
-    )
+    blocks += paras(after(w, 0) + w.about_the_audit())
     if draw.old:
         last = draw.facts.earlier[-1]
         names = titles(draw)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from copy import deepcopy
 from dataclasses import dataclass
 from random import Random
 
@@ -60,13 +62,23 @@ def clean_jobs(seed: str) -> list[Job]:
     return out
 
 
+def _is_on_the_page(layout: Layout, draw: Draw, detail: str) -> bool:
+    """Whether both of two dates are printed: a layout may give a fact once, and then one of them."""
+    if " in one place and " not in detail:
+        return True
+    first, second = detail.removesuffix(" in another").split(" in one place and ")
+    page = repr(layout.compose(deepcopy(draw)))
+    # "the audit is dated May 2, 2026", "the distribution date is 2 May 2026"
+    return second in page and re.split(r" is dated | date is ", first)[-1] in page
+
+
 def find_fault(seed: str, layout: Layout, producer: str, place: int, kind: str, first: int = 0) -> Job | None:
     """The first draw into which this kind of fault fits."""
     for again in range(first, first + 12):
         one = seed_of(seed, layout, producer, place, "fault", again)
         draw = make_draw(layout, producer, one)
         made = with_fault(draw, kind, one)
-        if made:
+        if made and _is_on_the_page(layout, *made):
             return Job(layout, producer, one, kind, made[1], draw, made[0], again)
     return None
 

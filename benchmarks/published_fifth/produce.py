@@ -30,7 +30,7 @@ ONE_PAGE = {"plain", "minimal", "card"}
 
 
 class TooLongError(Exception):
-    """The page does not fit on one sheet, or LaTeX failed."""
+    """The page does not fit on one sheet."""
 
 
 def ending(producer: str) -> str:
@@ -70,7 +70,7 @@ def latex(text: str, folder: Path, pdf: Path) -> None:
             timeout=120,
         )
         if done.returncode:
-            raise TooLongError(done.stdout.decode(errors="replace")[-1500:])
+            raise RuntimeError(f"pdflatex failed: {done.stdout.decode(errors='replace')[-1500:]}")
     shutil.copy(folder / "page.pdf", pdf)
 
 
@@ -79,14 +79,15 @@ class Producer:
 
     def __init__(self) -> None:
         self.waiting: list[tuple[Path, Path]] = []
-        self.later = Path(tempfile.mkdtemp())
+        self._folder = tempfile.TemporaryDirectory()
+        self.later = Path(self._folder.name)
 
     def office(self, source: Path, target: Path) -> None:
         """Put a file on the list of those to convert."""
         self.waiting.append((source, target))
 
     def finish(self) -> None:
-        """Convert all files that wait for LibreOffice."""
+        """Convert all files that wait for LibreOffice, which is the last thing that is done."""
         out = self.later / "out"
         for ending_ in ("docx", "odt", "xlsx"):
             todo = [source for source, _ in self.waiting if source.suffix == "." + ending_]
@@ -108,7 +109,7 @@ class Producer:
                 )
         for source, target in self.waiting:
             shutil.move(str(out / (source.stem + ".pdf")), target)
-        self.waiting = []
+        self._folder.cleanup()
 
     def write(self, doc: Doc, producer: str, target: Path, seed: str) -> None:
         """Write one file."""

@@ -84,6 +84,17 @@ class Words(FactWords):
             "unrounded rates."
         )
 
+    def about_the_audit(self) -> list[str]:
+        """What most pages end with: what the numbers mean, who audited, since when the tool is used."""
+        return [
+            *self.method(),
+            self.rounding(),
+            self.audited_by(),
+            *self.independence(),
+            *self.use_sentence(),
+            *self.claim(),
+        ]
+
     def method(self) -> list[str]:
         """What the rates and ratios mean."""
         if self.d.scoring:

@@ -142,16 +142,20 @@ CHANGES = (
 
 @pytest.mark.parametrize("sealed_again", [True, False], ids=["resealed", "as_it_is"])
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
+@pytest.mark.parametrize("processes", [2, pytest.param(5, marks=pytest.mark.slow)])
 def test_what_is_found_is_the_same(
-    bundle: Path, change: Callable[[Path], None], sealed_again: bool, monkeypatch: pytest.MonkeyPatch
+    bundle: Path,
+    change: Callable[[Path], None],
+    sealed_again: bool,
+    processes: int,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     change(bundle)
     if sealed_again:
         reseal(bundle)
     alone = verify(str(bundle), processes=1)
     monkeypatch.setattr(checks, "WorkerProcess", InThisProcess)
-    for processes in (2, 5) if change is everything else (2,):
-        assert verify(str(bundle), processes=processes) == alone
+    assert verify(str(bundle), processes=processes) == alone
     assert alone.findings
 
 

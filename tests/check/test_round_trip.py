@@ -32,8 +32,8 @@ NOTES = {"exclusions": {"small_cell"}, "few": {"small_cell"}}
 # What only the words of a page can say; tables have none.
 SAID = {"experiment": {"no_bias_audit"}}
 FAST = ("decisions", "suppressed")
-MOST, MOST_FAST = 120, 30
-"""Cells of a file that are changed, each in two ways, of slow and of fast audits; more are sampled by seed."""
+changes_cells = pytest.mark.parametrize("most", [30, pytest.param(120, marks=pytest.mark.slow)])
+"""How many cells of a file are changed, each in two ways; more are sampled by seed."""
 
 
 @dataclass(frozen=True)
@@ -173,7 +173,7 @@ def _cells(grid: Grid, *, hidden: bool) -> list[tuple[int, int]]:
     return [(r, c) for r in range(1, len(grid.rows)) for c in columns if re.search(r"\d", grid.rows[r][c])]
 
 
-def assert_every_change_is_found(made: Made, file: str) -> None:
+def assert_every_change_is_found(made: Made, file: str, most: int) -> None:
     document = read_document(made.folder / file)
     document = _statutory(document)
     if document.text:  # words are checked elsewhere
@@ -183,7 +183,6 @@ def assert_every_change_is_found(made: Made, file: str) -> None:
     cells = [(g, r, c) for g, grid in enumerate(document.grids) for r, c in _cells(grid, hidden=hidden)]
     assert len(cells) == made.printed if hidden else len(cells) > 100
     rng = np.random.Generator(np.random.PCG64(3))
-    most = MOST_FAST if made.name in FAST else MOST
     chosen = [cells[i] for i in rng.permutation(len(cells))[:most]]
     missed = [
         (document.grids[g].caption, document.grids[g].rows[r][0], document.grids[g].rows[0][c])
@@ -194,19 +193,21 @@ def assert_every_change_is_found(made: Made, file: str) -> None:
     assert missed == []
 
 
-def test_a_changed_number_of_our_page_is_found(made: Made) -> None:
-    assert_every_change_is_found(made, "report.html")
+@changes_cells
+def test_a_changed_number_of_our_page_is_found(made: Made, most: int) -> None:
+    assert_every_change_is_found(made, "report.html", most)
 
 
-def test_a_changed_number_of_our_tables_is_found(made: Made) -> None:
-    assert_every_change_is_found(made, "tables.csv")
+@changes_cells
+def test_a_changed_number_of_our_tables_is_found(made: Made, most: int) -> None:
+    assert_every_change_is_found(made, "tables.csv", most)
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(pdf.why_no_pdf() is not None, reason=str(pdf.why_no_pdf()))
 def test_a_changed_number_of_our_pdf_is_found(made: Made, printed: Path) -> None:
     pytest.importorskip("pdfplumber", reason="reads the PDF")
-    assert_every_change_is_found(made, printed.name)
+    assert_every_change_is_found(made, printed.name, 120)
 
 
 def test_a_changed_number_of_unknown_people_is_found(made: Made) -> None:
