@@ -7,7 +7,7 @@ from typing import Final
 from audit_lib.documents.sample import RecordedModel
 from audit_lib.report.content import Content
 from audit_lib.report.numbers import count
-from audit_lib.translation import t, tn, tp
+from audit_lib.translation import Filled, t, tn, tp
 
 _MOST: Final = 5
 
@@ -18,7 +18,7 @@ def whose(content: Content) -> str:
     if not others:
         return name
     named = [f"{one}: {count(n)}" if len(content.served) > 1 else one for one, n in content.served.items()]
-    listed = ", ".join(named[:_MOST])
+    listed = Filled(", ").join(named[:_MOST])
     if len(named) > _MOST:
         return t(
             "{name} (answered by {models} and {n:,} more)", name=name, models=listed, n=len(named) - _MOST
@@ -41,11 +41,11 @@ def answered_by(content: Content) -> str:
         for entry in _recorded(content)
         if entry.model is None
     ]
-    words = "; ".join(said)
+    words = Filled("; ").join(said)
     left_out = [entry for entry in _recorded(content) if not entry.audited]
     if not left_out:
         return words
-    listed = ", ".join(f"{entry.model} ({count(entry.rows)})" for entry in left_out)
+    listed = Filled(", ").join(f"{entry.model} ({count(entry.rows)})" for entry in left_out)
     return t("{words}. Left out, as model.served does not list them: {models}", words=words, models=listed)
 
 

@@ -6,8 +6,11 @@ Blocks hold text, never markup: what is escaped and how is the renderer's busine
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Literal
+
+from audit_lib.translation.filled import from_stretches, stretches_of
 
 Tone = Literal["plain", "muted", "flag"]
 
@@ -37,8 +40,22 @@ def filled(words: str, **runs: TextRun) -> Text:
     >>> filled("See {file} here.", file=code("a.csv"))[1:]
     (TextRun(text='a.csv', style='code', target=''), TextRun(text=' here.', style='plain', target=''))
     """
-    pieces = re.split(rf"\{{({'|'.join(runs)})\}}", words)
-    return tuple(runs[piece] if place % 2 else TextRun(piece) for place, piece in enumerate(pieces) if piece)
+    places = re.compile(rf"\{{({'|'.join(runs)})\}}")
+    made: list[TextRun] = []
+    before: list[tuple[str, str]] = []
+    for stretch, of in stretches_of(words):
+        for number, piece in enumerate(places.split(stretch)):
+            if number % 2:
+                made += (*_run(before), runs[piece])
+                before = []
+            else:
+                before.append((piece, of))
+    return (*made, *_run(before))
+
+
+def _run(stretches: Iterable[tuple[str, str]]) -> Iterator[TextRun]:
+    if words := from_stretches(stretches):
+        yield TextRun(words)
 
 
 def strong(words: str) -> TextRun:
@@ -243,11 +260,12 @@ Block = (
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of the page, with a place to link to."""
+    """A part of the page, with a place to link to, and the files of the run that it was made from."""
 
     id: str
     title: str
     blocks: tuple[Block, ...]
+    sources: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,3 +284,11 @@ class Page:
     """The same page in other languages: code, name and address of each."""
     untranslated: frozenset[str] = frozenset()
     """Texts that are in English on a page in another language."""
+    sources: tuple[str, ...] = ()
+    """Files of the run that its head, status and last line were made from."""
+
+    @property
+    def all_sources(self) -> tuple[str, ...]:
+        """Files that any of its parts was made from, whose titles its contents hold."""
+        of_parts = (file for part in self.sections for file in part.sources)
+        return tuple(dict.fromkeys((*self.sources, *of_parts)))

@@ -7,7 +7,7 @@ from typing import Final
 from audit_lib.documents.report import DesignFacts
 from audit_lib.report.content import Content
 from audit_lib.report.numbers import count
-from audit_lib.translation import mark, t, tn
+from audit_lib.translation import Filled, mark, t, tn
 
 _OF_PERSONAS: Final = {
     "full": mark("full: every application in all {groups} groups"),
@@ -83,7 +83,7 @@ def design_words(content: Content) -> str | None:
         )
     if facts.kind != "full":
         said.append(t("exactly balanced") if facts.exactly_balanced else t("not exactly balanced"))
-    words = "; ".join(said)
+    words = Filled("; ").join(said)
     if fewest == 0:
         return t("{words}. Groups that no application was shown in have no result", words=words)
     return words

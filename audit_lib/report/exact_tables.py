@@ -13,7 +13,7 @@ from audit_lib.errors import EvidenceError
 from audit_lib.policies import Policy
 from audit_lib.records import NO_AND_YES
 from audit_lib.results import Estimate, Interval, Multiplicity, TestResult, Undefined
-from audit_lib.translation import known, mark, t
+from audit_lib.translation import Filled, known, mark, t
 
 _CLOSE = 1e-9
 
@@ -238,7 +238,7 @@ def in_words(levels: Mapping[str, str]) -> str:
     >>> in_words({"sex": "female", "race": "Black"}), in_words({"position": "software_engineer"})
     ('female, Black', 'software engineer')
     """
-    return ", ".join(known(str(level).replace("_", " ")) for level in levels.values())
+    return Filled(", ").join(known(str(level).replace("_", " ")) for level in levels.values())
 
 
 def group_in_words(levels: Mapping[str, str]) -> str:
@@ -253,4 +253,4 @@ def group_in_words(levels: Mapping[str, str]) -> str:
     for column, level in levels.items():
         alone = in_words({column: level})
         said.append(f"{known(column.replace('_', ' '))}: {alone}" if level in NO_AND_YES else alone)
-    return ", ".join(said)
+    return Filled(", ").join(said)

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from audit_lib.report.blocks import Block, Fold, Table
-from audit_lib.translation import t
+from audit_lib.translation import Filled, t
 
 
 def with_notes_once(tables: Iterable[Table], keep: Collection[str] = ()) -> tuple[Table, ...]:
@@ -25,7 +25,7 @@ def with_notes_once(tables: Iterable[Table], keep: Collection[str] = ()) -> tupl
     own = [replace(table, notes=tuple(note for note in table.notes if note not in shared)) for table in found]
     if shared:
         own[-1] = replace(
-            own[-1], notes=(*own[-1].notes, t("Of all these tables: {notes}", notes=" ".join(shared)))
+            own[-1], notes=(*own[-1].notes, t("Of all these tables: {notes}", notes=Filled(" ").join(shared)))
         )
     return tuple(own)
 

@@ -8,7 +8,7 @@ from typing import Final, Literal
 from audit_lib.documents.sample import Occurred
 from audit_lib.report.content import Content
 from audit_lib.report.numbers import count, day
-from audit_lib.translation import mark, t
+from audit_lib.translation import Filled, mark, t
 
 Order = Literal["before", "during", "after", "unknown"]
 
@@ -51,7 +51,7 @@ def plan_words(content: Content) -> str:
             "another run."
         )
     )
-    return " ".join(said)
+    return Filled(" ").join(said)
 
 
 def _taken(content: Content, occurred: Occurred) -> str:

@@ -8,7 +8,7 @@ from typing import Final
 from audit_lib.documents.estimates import AnyEstimate
 from audit_lib.report.blocks import Cell
 from audit_lib.results import Estimate, Verdict
-from audit_lib.translation import archived, mark, t
+from audit_lib.translation import Filled, archived, mark, t
 
 _WORDS: Final = {
     ("difference", None): mark("difference"),
@@ -77,10 +77,10 @@ def counted(estimates: Iterable[AnyEstimate]) -> tuple[str, str] | None:
     numbers = t(
         "Verdicts on {n:,} comparisons of the headline: {verdicts}.",
         n=len(kinds),
-        verdicts=", ".join(f"{t(_WORDS[kind, None])} {kinds.count(kind):,}" for kind in there),
+        verdicts=Filled(", ").join(f"{t(_WORDS[kind, None])} {kinds.count(kind):,}" for kind in there),
     )
     open_ones = [one for one, verdict in judged if verdict.kind == "undecided"]
     bounded = {isinstance(one, Estimate) and one.imputed is not None for one in open_ones}
     meanings = [_MEANING[kind] for kind in there if kind != "undecided"]
     meanings += [_BOUNDED if imputed else _MEANING["undecided"] for imputed in sorted(bounded)]
-    return numbers, " ".join(t(words) for words in (*meanings, _NOT_LAW))
+    return numbers, Filled(" ").join(t(words) for words in (*meanings, _NOT_LAW))

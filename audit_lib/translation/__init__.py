@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import gettext
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -18,18 +18,36 @@ from functools import cache
 from importlib.resources import files
 from typing import Final, Literal
 
+from audit_lib.translation.filled import (
+    FIXED,
+    STATED,
+    Filled,
+    capitalised,
+    filled_in,
+    named,
+    stated,
+    stretches_of,
+)
 from audit_lib.translation.patterns import Pattern, pattern_of
 
 __all__ = [
+    "ARCHIVED",
+    "FIXED",
     "LANGUAGES",
     "PSEUDO",
+    "STATED",
+    "Filled",
     "Language",
     "Speaker",
     "archived",
+    "capitalised",
     "known",
     "mark",
+    "named",
     "speaking",
     "spoken",
+    "stated",
+    "stretches_of",
     "t",
     "texts_in",
     "tn",
@@ -41,6 +59,9 @@ LANGUAGES: Final[dict[str, str]] = {"en": "English", "es": "Español"}
 """Languages that a page can be in, each by its own name."""
 PSEUDO: Final = "en-XA"
 """A made-up language: each letter of a text gets a mark, the values filled in do not."""
+
+ARCHIVED: Final = "archived"
+"""What a text is that the run's archive holds as it is printed."""
 
 _MARKED: Final = str.maketrans(
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ",
@@ -155,8 +176,7 @@ def t(english: str, /, **values: object) -> str:
     >>> t("{n} of {total} rows", n=3, total=4)
     '3 of 4 rows'
     """
-    found = _now().look_up(english)
-    return found.format(**values) if values else found
+    return _filled(_now().look_up(english), values)
 
 
 def tn(one: str, several: str, n: int, /, **values: object) -> str:
@@ -167,7 +187,7 @@ def tn(one: str, several: str, n: int, /, **values: object) -> str:
     >>> tn("{n} row", "{n} rows", 1), tn("{n} row", "{n} rows", 1200, n="1,200")
     ('1 row', '1,200 rows')
     """
-    return _now().look_up_number(one, several, n).format(**{"n": n, **values})
+    return filled_in(_now().look_up_number(one, several, n), {"n": n, **values})
 
 
 def tp(context: str, english: str, /, **values: object) -> str:
@@ -178,8 +198,11 @@ def tp(context: str, english: str, /, **values: object) -> str:
     >>> tp("of a rate", "hidden")
     'hidden'
     """
-    found = _now().look_up(english, context)
-    return found.format(**values) if values else found
+    return _filled(_now().look_up(english, context), values)
+
+
+def _filled(found: str, values: Mapping[str, object]) -> Filled:
+    return filled_in(found, values) if values else named(found, FIXED)
 
 
 def known(words: str, /) -> str:
@@ -210,12 +233,12 @@ def archived(words: str, /) -> str:
     """
     speaker = _now()
     if speaker.language == "en" or not any(c.isalpha() for c in words):
-        return words
+        return named(words, ARCHIVED)
     found = _of_pattern(speaker.language, words)
     if found is None:
         speaker.untranslated[words] = None
-        return words
-    return found
+        found = words
+    return named(found, ARCHIVED)
 
 
 @cache

@@ -10,7 +10,7 @@ from audit_lib.report.blocks import Cell, Column, Row, Table, Tone
 from audit_lib.report.content import Content, ExactTable
 from audit_lib.report.numbers import UNDEFINED
 from audit_lib.report.table_names import category_name, table_name
-from audit_lib.translation import archived, mark, t
+from audit_lib.translation import Filled, archived, mark, t
 
 _VERDICTS: Final[dict[AdverseImpactVerdict, str]] = {
     "indicated": mark("indicated"),
@@ -48,7 +48,7 @@ def adverse(content: Content, table: ExactTable) -> Table | None:
         elif row.label in found:
             verdict, reasons = found[row.label].verdict, found[row.label].reasons
             tone: Tone = "flag" if verdict == "indicated" else "plain"
-            tests = "; ".join(map(archived, reasons))
+            tests = Filled("; ").join(map(archived, reasons))
             rows.append(Row(name, (Cell(t(_VERDICTS[verdict]), tone=tone), Cell(tests))))
     seen = {finding.verdict for finding in found.values()}
     return Table(

@@ -29,7 +29,7 @@ from audit_lib.report.sections.estimates import variation_in_words
 from audit_lib.report.sections.sampling_errors import sampling_errors
 from audit_lib.report.sections.what_could_change import bounds
 from audit_lib.report.shared_notes import with_notes_once
-from audit_lib.translation import mark, t, tp
+from audit_lib.translation import Filled, mark, t, tp
 from audit_lib.validate.expectations import (
     BETWEEN,
     DIFFERENT_VALUES,
@@ -85,7 +85,7 @@ def answers_and_validation(content: Content) -> Section:
     beside = content.validation.beside
     if beside:
         lead.append(t("So are those of controls, other prompts and tasks, and manipulation checks."))
-    blocks: list[Block] = [Paragraph(text(" ".join(lead)))]
+    blocks: list[Block] = [Paragraph(text(Filled(" ").join(lead)))]
     blocks += [chart] if (chart := _missing_chart(content)) else []
     answers, rows = _missing(content), content.metrics.rows
     blocks.append(
@@ -184,7 +184,7 @@ def _missing_chart(content: Content) -> Chart | None:
         for e in entries
     ]
     reach = max(d.value or 0.0 for d in dots) * 1.15
-    description = "; ".join(f"{d.label}: {d.printed}" for d in dots)
+    description = Filled("; ").join(f"{d.label}: {d.printed}" for d in dots)
     wide, narrow = (
         dot_chart(
             t("Share of rows without a score, in percent"),
@@ -276,7 +276,7 @@ def _validation(content: Content) -> Fold:
         counted = by_table.setdefault(_table_name(suite.table), [0, 0])
         counted[0] += len(suite.expectations)
         counted[1] += sum(not e.success for e in suite.expectations)
-    each = "; ".join(
+    each = Filled("; ").join(
         t("{table}: {met:,} of {total:,} met", table=name, met=total - failed, total=total)
         for name, (total, failed) in by_table.items()
     )
@@ -312,7 +312,7 @@ def _table_name(table: str) -> str:
 
 
 def _failure(table: str, e: Expected) -> Row:
-    observed = ", ".join(
+    observed = Filled(", ").join(
         t(_OBSERVED[key], value=value) if key in _OBSERVED else f"{key.replace('_', ' ')} {value}"
         for key, value in e.observed.items()
         if value is not None

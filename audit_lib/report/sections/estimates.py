@@ -15,7 +15,7 @@ from audit_lib.report.blocks import Block, Chart, Tone
 from audit_lib.report.exact_tables import group_in_words
 from audit_lib.report.numbers import UNDEFINED, count, decimal, interval, signed
 from audit_lib.results import Estimate, Undefined
-from audit_lib.translation import archived, mark, t
+from audit_lib.translation import Filled, archived, mark, t
 
 _KINDS: Final = {
     CONTROL: mark("control"),
@@ -40,7 +40,9 @@ def variation_in_words(name: str) -> str:
         return t("as asked")
     kind, _, own = name.partition(":")
     # The kinds are this library's words; the name after one is the spec's.
-    return ": ".join([t(_KINDS.get(kind, kind.replace("_", " "))), *([own.replace("_", " ")] if own else [])])
+    return Filled(": ").join(
+        [t(_KINDS.get(kind, kind.replace("_", " "))), *([own.replace("_", " ")] if own else [])]
+    )
 
 
 def dot_of(e: Estimate, *, sign: bool = True, label: str | None = None) -> Dot:
@@ -86,7 +88,7 @@ def forest_chart(
     wide, narrow = (forest(groups, title=title, parity=parity, span=span, width=w) for w in (760, 360))
     hollow = any(dot.hollow for dot in dots)
     more = [t("Open marks are inside the noise floor.")] if hollow else []
-    yield Chart(wide, narrow, " ".join([caption, *more]))
+    yield Chart(wide, narrow, Filled(" ").join([caption, *more]))
 
 
 def against(e: Estimate) -> str:
@@ -119,7 +121,7 @@ def mark_of(e: Estimate) -> str:
     """Say what people must see beside an effect."""
     named = t("not named as meant") if "unperceived" in e.flags and e.metric == "standardised_effect" else ""
     null = t("uninterpretable") if "uninterpretable" in e.flags else ""
-    return ", ".join(
+    return Filled(", ").join(
         filter(None, [null, named, t("inside the noise floor") if "within_noise" in e.flags else ""])
     )
 

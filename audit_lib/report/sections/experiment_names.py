@@ -15,7 +15,7 @@ from audit_lib.report.exact_tables import group_in_words
 from audit_lib.report.numbers import UNDEFINED, count, decimal, interval, p_or_dash, signed
 from audit_lib.report.sections.estimates import against, count_of, forest_chart, limits_of, variation_in_words
 from audit_lib.results import Estimate, Interval, TheseNames, Undefined
-from audit_lib.translation import archived, mark, t
+from audit_lib.translation import Filled, archived, mark, t
 
 MOST: Final = 60
 """Names that are drawn at most; all are in metrics.json."""
@@ -149,7 +149,7 @@ def jobs(content: Content) -> Iterable[Block]:
             if e.over == over and isinstance(e, EstimateHeterogeneity) and e.spread is not None
         ]
         if entries:
-            yield from _over(", ".join(over), entries)
+            yield from _over(Filled(", ").join(over), entries)
 
 
 def _over(split: str, entries: Sequence[EstimateHeterogeneity]) -> Iterable[Block]:

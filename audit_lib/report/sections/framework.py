@@ -23,7 +23,7 @@ from audit_lib.report.blocks import (
     text,
 )
 from audit_lib.report.content import Content
-from audit_lib.translation import mark, t
+from audit_lib.translation import Filled, mark, t
 
 _VERDICTS: Final = {
     "applies": mark("applies"),
@@ -83,7 +83,7 @@ def framework(content: Content) -> Section | None:
 def _metrics(family: JudgedFamily, measured: set[str]) -> str:
     """Names of the metrics; where a family applies, those that this audit lacks are marked."""
     lacking = set(family.metrics) - measured if family.verdict == "applies" else set()
-    return ", ".join(
+    return Filled(", ").join(
         t("{name} (not measured)", name=name) if name in lacking else name for name in family.metrics
     )
 

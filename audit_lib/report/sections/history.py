@@ -14,7 +14,7 @@ from audit_lib.report.blocks import Block, Cell, Chart, Column, Paragraph, Row, 
 from audit_lib.report.content import Content
 from audit_lib.report.leading import headline, least
 from audit_lib.report.numbers import UNDEFINED, guarded
-from audit_lib.translation import known, mark, t
+from audit_lib.translation import Filled, known, mark, t
 
 _KINDS = ("selection", "scoring")
 _STATUS: Final = {"signed": mark("signed"), "not signed": mark("not signed")}
@@ -63,7 +63,7 @@ def history(content: Content) -> Section:
                 )
             )
         caption.append(t("Categories, counts and comparators differ from audit to audit."))
-        blocks.append(Chart(wide, narrow, " ".join(caption)))
+        blocks.append(Chart(wide, narrow, Filled(" ").join(caption)))
     rows = [
         Row(
             name,
@@ -111,7 +111,7 @@ def earlier_audits(content: Content) -> Section:
     stated = content.spec.use.earlier_audits
     blocks: list[Block] = []
     if stated:
-        days = ", ".join(sorted(set(stated)))
+        days = Filled(", ").join(sorted(set(stated)))
         words = t(
             "Bias audits of this tool before this one, as its user states them (not checked here): {days}.",
             days=days,

@@ -17,7 +17,7 @@ from audit_lib.report.numbers import UNDEFINED, count, decimal, half_up, interva
 from audit_lib.report.sections.left_out import left_out
 from audit_lib.report.verdict_words import verdict_cell
 from audit_lib.results import Estimate, ImputedBounds, Undefined
-from audit_lib.translation import archived, mark, t
+from audit_lib.translation import Filled, archived, mark, t
 
 _STATED: Final = mark(
     "Nobody was asked for the group, so that there are bounds and no value: all that the probabilities of the people "
@@ -96,7 +96,7 @@ def _chart(
     signs = record.signed and bool(estimates[0].reference)
     reach = max(1e-6, *(abs(end) for d in dots for end in (d.low, d.high, d.value) if end is not None)) * 1.08
     span = (-reach, reach) if signs else (0.0, max(reach, record.parity or 0.0))
-    said = "; ".join(f"{dot.label}: {dot.printed}" for dot in dots)
+    said = Filled("; ").join(f"{dot.label}: {dot.printed}" for dot in dots)
     wide, narrow = (
         draw(record.figure, title, said, dots, span=span, origin=record.parity, width=width)
         for width in (760, 360)
@@ -157,7 +157,7 @@ def _members(own: ImputedBounds | None) -> str:
     if own is None:
         return ""
     sizes = [own.members, *([] if own.reference_members is None else [own.reference_members])]
-    return " / ".join(half_up(Fraction(size), 1) for size in sizes)
+    return Filled(" / ").join(half_up(Fraction(size), 1) for size in sizes)
 
 
 def _reason(e: Estimate) -> str:

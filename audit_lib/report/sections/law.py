@@ -21,7 +21,7 @@ from audit_lib.report.blocks import (
     text,
 )
 from audit_lib.report.content import Content
-from audit_lib.translation import archived, mark, t
+from audit_lib.translation import Filled, archived, mark, t
 
 _SURE: Final[dict[Sureness, str]] = {
     "secondary": mark("{cite}; read in an account of it"),
@@ -41,7 +41,7 @@ def law(content: Content) -> Section | None:
             Paragraph(
                 text(
                     strong(t("Whom it binds.") + " "),
-                    f"{t(policy.binds.text)} ({_cited(policy.binds.cite, policy.binds.seen)})",
+                    t(policy.binds.text) + " (" + _cited(policy.binds.cite, policy.binds.seen) + ")",
                 )
             )
         )
@@ -59,7 +59,7 @@ def law(content: Content) -> Section | None:
     if policy.not_claimed:
         blocks += [
             Heading(t("What this page does not claim of {law}", law=name)),
-            Bullets(tuple(text(f"{t(one.text)} ({archived(one.cite)})") for one in policy.not_claimed)),
+            Bullets(tuple(text(t(one.text) + " (" + archived(one.cite) + ")") for one in policy.not_claimed)),
         ]
     return Section("law", t("The law, and since when"), tuple(blocks))
 
@@ -79,7 +79,7 @@ def not_in_force(content: Content) -> Notice | None:
     )
     asked = [archived(duty.cite) for duty in policy.duties if not_yet(policy, day, duty) is None]
     if asked:
-        words += " " + t("Asked already: {cites}.", cites="; ".join(asked))
+        words += " " + t("Asked already: {cites}.", cites=Filled("; ").join(asked))
     return Notice(t("{law} is not in force yet", law=t(policy.short_law)), text(words), "note")
 
 
@@ -110,7 +110,7 @@ def _in_force(content: Content) -> str:
     if policy.in_force is not None:
         words.append(t("Source: {cite}.", cite=_cited(policy.in_force.cite, policy.in_force.seen)))
         words += [] if policy.in_force.doubt is None else [t(policy.in_force.doubt)]
-    return " ".join(words)
+    return Filled(" ").join(words)
 
 
 def _cited(cite: str, seen: Sureness) -> str:

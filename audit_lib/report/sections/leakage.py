@@ -14,7 +14,7 @@ from audit_lib.report.content import Content
 from audit_lib.report.numbers import UNDEFINED, count, decimal
 from audit_lib.report.sections.estimates import limits_of, reason_of
 from audit_lib.results import Interval, Undefined
-from audit_lib.translation import archived, known, mark, t
+from audit_lib.translation import Filled, archived, known, mark, t
 
 _TITLE: Final = mark("Leakage")
 _WORDS: Final = mark(
@@ -67,7 +67,7 @@ def _chart(estimates: Sequence[LeakageEstimate], level: float) -> Iterable[Block
     caption = [t("AUC out of sample, with {level:.0%} intervals; the line at 0.5 is chance.", level=level)]
     if any(dot.hollow for dot in drawn):
         caption.append(t("Open marks: redacted."))
-    yield Chart(wide, narrow, " ".join(caption))
+    yield Chart(wide, narrow, Filled(" ").join(caption))
 
 
 def _material(e: LeakageEstimate) -> str:
@@ -109,7 +109,7 @@ def _table(measured: Leakage) -> Table:
             Cell(t(UNDEFINED) if gone else count(e.n)),
             Cell(t(UNDEFINED) if gone else count(e.applications)),
         )
-        rows.append(Row(_material(e), cells, note=", ".join(e.fields)))
+        rows.append(Row(_material(e), cells, note=Filled(", ").join(e.fields)))
     return Table(t(_TITLE), columns, tuple(rows), _notes(measured))
 
 

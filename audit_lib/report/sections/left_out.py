@@ -21,7 +21,7 @@ from audit_lib.documents.parameters import (
 )
 from audit_lib.report.numbers import count
 from audit_lib.results import Estimate
-from audit_lib.translation import known, mark, t
+from audit_lib.translation import Filled, known, mark, t
 
 _COUNTED: Final = {
     WITHOUT_SCORE: mark("rows without a score: {n}"),
@@ -53,4 +53,4 @@ def left_out(estimates: Sequence[Estimate]) -> tuple[str, ...]:
         fewest, most = min(counts), max(counts)
         n = count(most) if fewest == most else t("{fewest} to {most}", fewest=count(fewest), most=count(most))
         parts.append(t(words, n=n))
-    return (*said, *([t("Left out: {parts}.", parts="; ".join(parts))] if parts else []))
+    return (*said, *([t("Left out: {parts}.", parts=Filled("; ").join(parts))] if parts else []))

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from audit_lib.report.blocks import Text, text
-from audit_lib.translation import mark, t
+from audit_lib.translation import Filled, mark, t
 
 _WRITTEN: Final = {
     ("system", "folded"): mark(
@@ -47,17 +47,17 @@ def how_it_was_asked(model: Mapping[str, Any]) -> Iterator[tuple[str, Text]]:
         found = [t(words) for (key, value), words in _WRITTEN.items() if template.get(key) == value]
         yield (
             t("How prompts were written"),
-            text(" ".join(found) or t("As the model's own chat template writes them.")),
+            text(Filled(" ").join(found) or t("As the model's own chat template writes them.")),
         )
         if (words := _THINKING.get(str(template.get("thinking")))) is not None:
             yield t("Thinking before the answer"), text(t(words))
         if template.get("date") is not None:
             yield t("Date that the chat template writes"), text(str(template["date"]))
         if given := template.get("kwargs"):
-            said = "; ".join(f"{name}: {_said(value)}" for name, value in sorted(given.items()))
+            said = Filled("; ").join(f"{name}: {_said(value)}" for name, value in sorted(given.items()))
             yield t("Given to the chat template"), text(said)
     if ways := model.get("ways"):
-        told = "; ".join(t(_WAYS[way]) if way in _WAYS else str(way) for way in ways)
+        told = Filled("; ").join(t(_WAYS[way]) if way in _WAYS else str(way) for way in ways)
         yield t("Ways of computing that agree with the model's own attention"), text(told)
 
 

@@ -10,7 +10,7 @@ from audit_lib.report.content import Content, in_words
 from audit_lib.report.numbers import UNDEFINED, interval, signed
 from audit_lib.report.verdict_words import verdict_cell
 from audit_lib.results import Estimate, HeldToMargin, Undefined
-from audit_lib.translation import t
+from audit_lib.translation import Filled, t
 
 _DIGITS = 4
 
@@ -30,9 +30,9 @@ def margins(content: Content) -> Section | None:
     words = t(
         "The plan says for some metrics which distance from parity is of no interest. Groups are called equivalent "
         "only where the whole interval is inside: two one-sided tests at {alpha:g}, shared among all numbers with a "
-        "margin, so that each interval has the level {level:.4g}.",
+        "margin, so that each interval has the level {shared_level:.4g}.",
         alpha=content.spec.measure.alpha,
-        level=held[0][1].level,
+        shared_level=held[0][1].level,
     )
     rows = tuple(_row(estimate, own) for estimate, own in held)
     table = Table(t("Held against the margin"), columns, rows)
@@ -53,9 +53,9 @@ def _row(estimate: Estimate, held: HeldToMargin) -> Row:
     low, high = region(estimate.metric, held.margin)
     inside = t("{low} to {high}", low=f"{low:g}", high=f"{high:g}") if ratio else f"{around}{held.margin:g}"
     return Row(
-        ", ".join(filter(None, [t(record_of(estimate.metric).title), _whom(estimate)])),
+        Filled(", ").join(filter(None, [t(record_of(estimate.metric).title), _whom(estimate)])),
         (verdict_cell(estimate, reason=True), Cell(value), Cell(inside), Cell(limits)),
-        note=", ".join(filter(None, [_parameters(estimate), in_words(dict(estimate.stratum))])),
+        note=Filled(", ").join(filter(None, [_parameters(estimate), in_words(dict(estimate.stratum))])),
     )
 
 
@@ -70,4 +70,6 @@ def _whom(estimate: Estimate) -> str:
 
 
 def _parameters(estimate: Estimate) -> str:
-    return ", ".join(f"{key} {estimate.parameters[key]}" for key in DESIGN if key in estimate.parameters)
+    return Filled(", ").join(
+        f"{key} {estimate.parameters[key]}" for key in DESIGN if key in estimate.parameters
+    )

@@ -37,7 +37,7 @@ from audit_lib.report.numbers import UNDEFINED, count, day, half_up
 from audit_lib.report.sections.store import store_words
 from audit_lib.report.timing import plan_title, plan_words, power_words
 from audit_lib.results import Undefined
-from audit_lib.translation import archived, known, mark, spoken, t
+from audit_lib.translation import Filled, archived, known, mark, spoken, t
 
 
 def decisions(content: Content) -> Section:
@@ -54,8 +54,8 @@ def decisions(content: Content) -> Section:
     thresholds = plan.thresholds
     facts = Facts(
         (
-            (t("Metrics"), text(", ".join(_name(metric) for metric in plan.metrics))),
-            (t("Quotas k"), text(", ".join(map(str, plan.quotas)))),
+            (t("Metrics"), text(Filled(", ").join(_name(metric) for metric in plan.metrics))),
+            (t("Quotas k"), text(Filled(", ").join(map(str, plan.quotas)))),
             (t("Guidance"), text(f"{thresholds.guidance_ratio} ({t(policy.guidance.cite)})")),
             (
                 t("Significance, power, coverage"),
@@ -124,7 +124,9 @@ def _power(content: Content) -> Fold:
                         t(
                             "one of {n:,} by {attributes}",
                             n=entry.categories,
-                            attributes=", ".join(known(axis.replace("_", " ")) for axis in entry.attributes),
+                            attributes=Filled(", ").join(
+                                known(axis.replace("_", " ")) for axis in entry.attributes
+                            ),
                         )
                     ),
                     Cell(count(entry.n)),
@@ -149,7 +151,7 @@ def _power(content: Content) -> Fold:
     title = t("Power, computed {when}", when=power_words(content))
     return Fold(
         t("What the audit could find"),
-        (Table(title, columns, tuple(rows), (" ".join([power, *assumptions(content)]),)),),
+        (Table(title, columns, tuple(rows), (Filled(" ").join([power, *assumptions(content)]),)),),
     )
 
 
@@ -285,7 +287,10 @@ def terms(content: Content) -> Section:
     """Words and sources."""
     policy = content.policy
     sources = tuple(
-        text(link(t(c.title), c.url) if c.url else t(c.title), f". {t(c.publisher)}, {archived(c.dated)}.")
+        text(
+            link(t(c.title), c.url) if c.url else t(c.title),
+            ". " + Filled(", ").join((t(c.publisher), archived(c.dated))) + ".",
+        )
         for c in policy.citations
     )
     words = Facts(tuple((t(one.term), text(t(one.text))) for one in policy.glossary))
@@ -323,5 +328,5 @@ def _signed(content: Content) -> str:
     if content.rejected is not None:
         return t("Rejected by {auditor}, see the section about it.", auditor=content.rejected.auditor)
     if content.signature is None:
-        return f"{t('Not signed.')} {t(content.policy.wording['not_an_auditor'])}"
+        return t("Not signed.") + " " + t(content.policy.wording["not_an_auditor"])
     return t("Signed by {auditor}, see the section Signature.", auditor=content.signature.auditor)

@@ -49,7 +49,7 @@ from audit_lib.report.sections.what_was_varied import comparison_words
 from audit_lib.report.shared_notes import notes_of, without_notes
 from audit_lib.report.verdict_words import verdict_cell, verdict_words
 from audit_lib.results import Estimate, Undefined
-from audit_lib.translation import archived, known, mark, t, tn
+from audit_lib.translation import Filled, archived, known, mark, t, tn
 
 _UNPERCEIVED: Final = mark(
     "Numbers marked as not perceived do not differ from parity, and compare groups of an attribute that the model did "
@@ -170,14 +170,14 @@ def _generations(estimates: Iterable[Estimate]) -> Iterable[Block]:
         "included.",
         usual=usual,
     )
-    yield Notice(t("Few generations of each prompt"), text(f"{said} {warning}"))
+    yield Notice(t("Few generations of each prompt"), text(said + " " + warning))
 
 
 def _meaning(name: str) -> str:
     said = record_of(name)
     parity = "" if said.parity is None else t("Parity: {parity:g}.", parity=said.parity)
     cite = t("Defined in {cite}.", cite=t(said.cite)) if said.cite else ""
-    return " ".join(filter(None, [t(said.meaning), parity, cite]))
+    return Filled(" ").join(filter(None, [t(said.meaning), parity, cite]))
 
 
 def _blocks(
@@ -233,7 +233,7 @@ def _details(estimates: list[Estimate]) -> dict[int, str]:
     keys = dict.fromkeys(key for e in estimates for key in e.parameters if key != K)
     varied = [key for key in keys if len({str(e.parameters.get(key)) for e in estimates}) > 1]
     return {
-        id(e): ", ".join(
+        id(e): Filled(", ").join(
             f"{t(_PARAMETERS.get(key, key.replace('_', ' ')))} {known(str(e.parameters[key]))}"
             for key in varied
             if key in e.parameters
@@ -274,7 +274,7 @@ def _with_verdict(estimate: Estimate, note: str) -> Cell:
     cell, verdict = _value(estimate, note), estimate.verdict
     if verdict is None or verdict.kind == "undecided":
         return cell
-    return replace(cell, mark=", ".join(filter(None, [cell.mark, verdict_words(verdict)])))
+    return replace(cell, mark=Filled(", ").join(filter(None, [cell.mark, verdict_words(verdict)])))
 
 
 def _limits(estimate: Estimate) -> str:
@@ -305,7 +305,7 @@ def _table(content: Content, title: str, where: str, estimates: list[Estimate]) 
         sizes = (e.n_group, e.n_reference) if sided else (e.n,)
         cells += [Cell(_n(n)) for n in (*sizes, e.clusters)]
         notes = [details.get(id(e), ""), t("few rows") if "small_cell" in e.flags else ""]
-        rows.append(Row(_label(e), tuple(cells), note=", ".join(filter(None, notes))))
+        rows.append(Row(_label(e), tuple(cells), note=Filled(", ").join(filter(None, notes))))
     methods = dict.fromkeys(method_words(e.method, interval_method(e)) for e in estimates)
     first = t("Group against reference") if sided else t("Groups")
     columns = [Column(first, numeric=False), Column(t("Value")), Column(t("Interval"))]
@@ -375,7 +375,7 @@ def _forest(
     else:
         # A rate, ratio, similarity or distance: from 0 on, so that its size can be seen.
         low_end, high_end = min(0.0, *edges), max(*edges, parity or 0.0, 1e-6) * 1.08
-    description = "; ".join(f"{d.label}: {d.printed}" for d in dots)
+    description = Filled("; ").join(f"{d.label}: {d.printed}" for d in dots)
     wide, narrow = (
         figure(
             f"{title} {where}".strip(),
@@ -397,4 +397,4 @@ def _forest(
     caption = [t(said, title=title, level=content.spec.measure.level)]
     if parity is not None:
         caption.append(t("The line at {parity:g} is parity.", parity=parity))
-    return Chart(wide, narrow, " ".join(caption))
+    return Chart(wide, narrow, Filled(" ").join(caption))

@@ -8,7 +8,7 @@ from audit_lib.report.blocks import Block, Cell, Column, Fold, Paragraph, Row, S
 from audit_lib.report.content import Content, in_words
 from audit_lib.report.numbers import count, decimal
 from audit_lib.report.table_names import category_name
-from audit_lib.translation import known, t, tp
+from audit_lib.translation import Filled, known, t, tp
 
 
 def other_rate_tables(content: Content) -> Section | None:
@@ -25,7 +25,7 @@ def other_rate_tables(content: Content) -> Section | None:
 
 def _table(table: RateTable[RateRow] | RateTable[PrintedRow]) -> Fold:
     parts = [known(name.replace("_", " ")) for name in (table.kind, table.family)] + [in_words(table.stratum)]
-    title = ", ".join(filter(None, parts)).capitalize()
+    title = Filled(", ").join(filter(None, parts)).capitalize()
     columns = (
         Column(t("Category"), numeric=False),
         Column(t("People")),

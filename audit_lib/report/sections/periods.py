@@ -11,7 +11,7 @@ from audit_lib.report.blocks import Cell, Column, Paragraph, Row, Section, Table
 from audit_lib.report.content import Content
 from audit_lib.report.numbers import count
 from audit_lib.spec import Use
-from audit_lib.translation import archived, mark, t, tn, tp
+from audit_lib.translation import Filled, archived, mark, t, tn, tp
 
 _SURE: Final = {
     "primary": mark("{cite}; {status}"),
@@ -59,7 +59,7 @@ def periods(content: Content) -> Section | None:
             )
         )
     table = Table(t("Periods of {law}", law=t(policy.short_law)), columns, rows)
-    return Section("periods", t("Until when"), (Paragraph(text(" ".join(lead))), table))
+    return Section("periods", t("Until when"), (Paragraph(text(Filled(" ").join(lead))), table))
 
 
 def length(clock: Clock) -> str:
@@ -88,12 +88,12 @@ def _ends(clock: Clock, content: Content) -> str:
         if use.last_used is None:
             return t("runs on: the use has not ended (use.last_used)")
         stays = [t("stays until {day}", day=use.posted_until)] if use.posted_until else []
-        return "; ".join([_until(_UNTIL, clock, date.fromisoformat(use.last_used)), *stays])
+        return Filled("; ").join([_until(_UNTIL, clock, date.fromisoformat(use.last_used)), *stays])
     if clock.kind == "notice":
         if use.notice is None:
             return t("no notice is stated (use.notice)")
         began = [t("used from {day}", day=use.notice.used_from)] if use.notice.used_from else []
-        return "; ".join([_until(_USE_FROM, clock, date.fromisoformat(use.notice.given)), *began])
+        return Filled("; ").join([_until(_USE_FROM, clock, date.fromisoformat(use.notice.given)), *began])
     if clock.amount is None:
         return t("no period")
     return t("for each record by itself") if clock.kind == "retention" else t("for each request by itself")

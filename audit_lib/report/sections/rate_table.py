@@ -14,7 +14,7 @@ from audit_lib.report.shared_notes import with_notes_once
 from audit_lib.report.suppress import HIDDEN
 from audit_lib.report.table_names import category_name, table_name
 from audit_lib.results import Undefined
-from audit_lib.translation import archived, t, tp
+from audit_lib.translation import Filled, archived, t, tp
 
 
 def rate_tables(content: Content, tables: Iterable[ExactTable]) -> tuple[Table, ...]:
@@ -74,10 +74,10 @@ def rate_table(content: Content, table: ExactTable) -> Table:
             reasons.setdefault(row.ratio.reason, []).append(category_name(row.label))
     for reason, labels in reasons.items():
         notes.append(
-            t("No ratio: {reason}: {categories}.", reason=_why(reason), categories="; ".join(labels))
+            t("No ratio: {reason}: {categories}.", reason=_why(reason), categories=Filled("; ").join(labels))
         )
     return Table(
-        ", ".join([table_name(policy, table), *([table.where] if table.stratum else [])]),
+        Filled(", ").join([table_name(policy, table), *([table.where] if table.stratum else [])]),
         (
             Column(t("Category"), numeric=False),
             Column(t("Assessed"), of="n"),
@@ -120,7 +120,7 @@ def _without(content: Content, larger: ExactTable, aside: ExactRow) -> str:
         category=category_name(aside.label),
         least=least(content),
         comparator=category_name(str(larger.comparator)),
-        ratios="; ".join(found),
+        ratios=Filled("; ").join(found),
     )
 
 

@@ -52,7 +52,7 @@ def signature(content: Content) -> Section | None:
     if signed.attestations:
         blocks.append(Heading(t("The auditor attests")))
         blocks.append(
-            Bullets(tuple(text(f"{t(sentence)} ({t(cite)})") for sentence, cite in signed.attestations))
+            Bullets(tuple(text(t(sentence) + " (" + t(cite) + ")") for sentence, cite in signed.attestations))
         )
     if signed.remarks:
         blocks += [Heading(t("Remarks")), Paragraph(text(signed.remarks))]

@@ -33,7 +33,7 @@ from audit_lib.report.sections.uncertainty import uncertainty_table
 from audit_lib.report.sections.what_could_change import agreement, one_other_decision
 from audit_lib.report.shared_notes import with_notes_once
 from audit_lib.report.table_names import category_name, kind_name
-from audit_lib.translation import t, tp
+from audit_lib.translation import Filled, t, tp
 
 
 def statutory(content: Content) -> list[Section]:
@@ -109,7 +109,7 @@ def strata(content: Content) -> Section | None:
             if cite
             else t("The groups into which the tool puts people are asked for one by one.")
         )
-    return Section("strata", title, (Paragraph(text(" ".join(lead))), *blocks))
+    return Section("strata", title, (Paragraph(text(Filled(" ").join(lead))), *blocks))
 
 
 def _same_people(content: Content) -> list[Block]:
@@ -117,7 +117,7 @@ def _same_people(content: Content) -> list[Block]:
     same = content.metrics.strata_identical
     if not same:
         return []
-    listed = "; ".join(
+    listed: str = Filled("; ").join(
         t(
             "{stratum} (the same people as {other})",
             stratum=in_words(entry.stratum),

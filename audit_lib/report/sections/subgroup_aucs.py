@@ -17,7 +17,7 @@ from audit_lib.report.content import Content, in_words
 from audit_lib.report.numbers import count, decimal, interval
 from audit_lib.report.sections.estimates import limits_of, reason_of
 from audit_lib.results import Estimate, Undefined
-from audit_lib.translation import archived, known, mark, t, tn
+from audit_lib.translation import Filled, archived, known, mark, t, tn
 
 AUC: Final = "auc"
 """The metric that this section prints, and no other."""
@@ -183,7 +183,7 @@ def _names(groups: Sequence[Mapping[str, str]]) -> Callable[[Mapping[str, str]],
             alone = in_words({axis: level})
             told = len(axes[level]) == 1 and level not in NO_AND_YES
             words.append(alone if told else f"{known(axis.replace('_', ' '))}: {alone}")
-        return ", ".join(words)
+        return Filled(", ").join(words)
 
     return name
 

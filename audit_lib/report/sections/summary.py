@@ -22,7 +22,7 @@ from audit_lib.report.numbers import guarded, interval
 from audit_lib.report.table_names import category_name, kind_name
 from audit_lib.report.verdict_words import counted, shown_verdict, verdict_words
 from audit_lib.results import Estimate, Interval, Undefined
-from audit_lib.translation import archived, t, tn
+from audit_lib.translation import Filled, archived, t, tn
 
 _MOST_NAMED: Final = 3
 
@@ -49,7 +49,7 @@ def _leader(content: Content, kind: str, tables: list[ExactTable]) -> Figure:
         return Figure(
             t("Impact ratio, {table}", table=name),
             t("too few to tell"),
-            " ".join([t("No ratio leads."), *_kept_back(content, found)]),
+            Filled(" ").join([t("No ratio leads."), *_kept_back(content, found)]),
         )
     table, row, ratio = found.best
     top = table.row(str(table.comparator))
@@ -96,7 +96,7 @@ def _leader(content: Content, kind: str, tables: list[ExactTable]) -> Figure:
     return Figure(
         t("Impact ratio with the most evidence, {table}", table=name),
         guarded(ratio, content.policy.rounding.ratio, content.policy.guidance.threshold),
-        " ".join([*words, *_kept_back(content, found)]),
+        Filled(" ").join([*words, *_kept_back(content, found)]),
         "flag" if convincing(content, table, row) else "plain",
     )
 
@@ -163,7 +163,9 @@ def _limits(content: Content) -> list[Text]:
             power=content.plan.thresholds.power,
         )
         unseen = t("Differences of that size, and smaller ones more so, can be there and stay unseen.")
-        items.append(text(strong(t("What this audit could have found.") + " "), f"{planned} {unseen}"))
+        items.append(
+            text(strong(t("What this audit could have found.") + " "), Filled(" ").join((planned, unseen)))
+        )
     elif detectable:
         items.append(
             text(
@@ -214,7 +216,7 @@ def _family(content: Content) -> list[Text]:
                 "A test of an impact ratio allows for the comparator being the highest rate, picked by the data."
             )
         )
-    return [text(strong(t("Many questions were asked.") + " "), " ".join(words))]
+    return [text(strong(t("Many questions were asked.") + " "), Filled(" ").join(words))]
 
 
 def _reading(content: Content) -> Text | None:
@@ -255,7 +257,7 @@ def _reading(content: Content) -> Text | None:
         )
         return text(
             strong(t("The leading ratio is not distinguishable from 1.") + " "),
-            " ".join(filter(None, [reaches, _distinguishable_ratios(content)])),
+            Filled(" ").join(filter(None, [reaches, _distinguishable_ratios(content)])),
         )
     if (verdict := shown_verdict(row.estimate)) is not None and not verdict.found:
         return text(
@@ -283,7 +285,7 @@ def _reading(content: Content) -> Text | None:
         *_method(row),
         t("Other tables were looked at too."),
     ]
-    return text(strong(t("The leading ratio is distinguishable from 1") + " "), " ".join(words))
+    return text(strong(t("The leading ratio is distinguishable from 1") + " "), Filled(" ").join(words))
 
 
 def _found(row: ExactRow) -> bool:
@@ -329,6 +331,6 @@ def _distinguishable_ratios(content: Content) -> str:
 
 def _listed(named: list[str]) -> str:
     """List the first of some things, and how many more there are."""
-    listed = "; ".join(named[:_MOST_NAMED])
+    listed = Filled("; ").join(named[:_MOST_NAMED])
     more = len(named) - len(named[:_MOST_NAMED])
     return t("{listed}; and {n:,} more", listed=listed, n=more) if more else listed

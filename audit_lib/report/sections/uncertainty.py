@@ -16,7 +16,7 @@ from audit_lib.report.sections.what_could_change import number_of
 from audit_lib.report.table_names import category_name, table_name
 from audit_lib.report.verdict_words import shown_verdict, verdict_cell
 from audit_lib.results import Estimate, Interval, Undefined
-from audit_lib.translation import archived, mark, t
+from audit_lib.translation import Filled, archived, mark, t
 
 _TWO: Final = "two_standard_deviations"
 """Name of the test that counts standard deviations."""
@@ -106,7 +106,7 @@ def _without_population(table: ExactTable) -> tuple[str, ...]:
         t(
             "No interval at the population's median: {reason} ({categories}).",
             reason=archived(reason),
-            categories=", ".join(names),
+            categories=Filled(", ").join(names),
         )
         for reason, names in by.items()
     )
@@ -157,7 +157,7 @@ def _by_steps(table: ExactTable) -> tuple[str, ...]:
         t(
             "The test finds a difference of categories whose interval reaches 1 ({categories}): it goes by steps, from "
             "the category with the most evidence on, and the intervals do not.",
-            categories=", ".join(found),
+            categories=Filled(", ").join(found),
         ),
     )
 
@@ -178,7 +178,7 @@ def _methods(table: ExactTable) -> tuple[str, ...]:
         (mark("Ratios: {methods}."), ratios),
     )
     return tuple(
-        t(what, methods="; ".join(map(archived, dict.fromkeys(said)))) for what, said in parts if said
+        t(what, methods=Filled("; ").join(map(archived, dict.fromkeys(said)))) for what, said in parts if said
     )
 
 

@@ -41,7 +41,7 @@ from audit_lib.report.sections.subgroup_aucs import AUC
 from audit_lib.report.sections.what_was_varied import experiment_words
 from audit_lib.report.table_names import category_name
 from audit_lib.report.verdict_words import shown_verdict, verdict_words
-from audit_lib.translation import archived, known, t, tn
+from audit_lib.translation import Filled, archived, capitalised, known, named, t, tn
 
 _MOST: Final = 5
 """RankedFindings that fit one screen: those that are shown come first, and one that is open is always among them."""
@@ -86,10 +86,10 @@ def _lead(content: Content) -> str:
         total=rows.total,
         model=whose(content),
         groups=len(content.spec.groups.cells()),
-        attributes=", ".join(known(axis) for axis in content.spec.groups.axes),
+        attributes=Filled(", ").join(known(axis) for axis in content.spec.groups.axes),
     )
     answered = t("{answered:,} of them have an answer.", answered=rows.answered)
-    return f"{examined} {answered} {_ratios(content)}"
+    return Filled(" ").join((examined, answered, _ratios(content)))
 
 
 def _ratios(content: Content) -> str:
@@ -115,7 +115,7 @@ def _ratios(content: Content) -> str:
     else:
         first = t("No impact ratio is defined for these data.")
     hidden = tn("{n:,} more is hidden.", "{n:,} more are hidden.", found.hidden) if found.hidden else ""
-    return " ".join(filter(None, [first, hidden]))
+    return Filled(" ").join(filter(None, [first, hidden]))
 
 
 def _shown(
@@ -149,7 +149,7 @@ def _shown(
             )
         )
     if said:
-        yield Paragraph(text(" ".join(said)))
+        yield Paragraph(text(Filled(" ").join(said)))
 
 
 def _open(
@@ -201,7 +201,7 @@ def _open(
                 findings.open_in_parts,
             )
         )
-    yield Paragraph(text(" ".join(words)))
+    yield Paragraph(text(Filled(" ").join(words)))
 
 
 def _absent(findings: RankedFindings) -> Iterable[Block]:
@@ -217,7 +217,7 @@ def _absent(findings: RankedFindings) -> Iterable[Block]:
             for reason, n in list(findings.not_computed.items())[:_MOST_REASONS]
         ]
         rest = missing - sum(list(findings.not_computed.values())[:_MOST_REASONS])
-        listed = "; ".join([*first, *([t("other reasons ({n:,})", n=rest)] if rest else [])])
+        listed = Filled("; ").join([*first, *([t("other reasons ({n:,})", n=rest)] if rest else [])])
         words.append(t("Could not be computed: {reasons}.", reasons=listed))
     if findings.hidden:
         words.append(
@@ -228,7 +228,7 @@ def _absent(findings: RankedFindings) -> Iterable[Block]:
             )
         )
     words.append(t("Nothing is known of these; none of them counts as equal."))
-    yield Paragraph(text(" ".join(words)))
+    yield Paragraph(text(Filled(" ").join(words)))
 
 
 def _reading(content: Content, *, listed: bool, drawn: bool) -> str:
@@ -252,7 +252,7 @@ def _reading(content: Content, *, listed: bool, drawn: bool) -> str:
             "An impact ratio says that rates differ. It does not say why, nor whether the difference is lawful."
         )
     )
-    return " ".join(words)
+    return Filled(" ").join(words)
 
 
 def _item(
@@ -307,14 +307,14 @@ def _ratio_words(content: Content, finding: RatioFinding) -> Text:
     words.append(_stand(content, finding, adjusted_p(row.estimate)))
     ratio = guarded(finding.ratio, digits, threshold)
     name = t("{category}: ratio {ratio}.", category=category_name(row.label), ratio=ratio)
-    return text(strong(f"{name} "), " ".join(filter(None, words)))
+    return text(strong(name + " "), Filled(" ").join(filter(None, words)))
 
 
 def _estimate_words(content: Content, finding: EstimateFinding) -> Text:
     e = finding.estimate
     record = record_of(e.metric)
     value = value_of(e, sign=record.signed)
-    name = ", ".join(filter(None, [t(record.title), against(e), in_words(e.stratum), mark_of(e)]))
+    name = Filled(", ").join(filter(None, [t(record.title), against(e), in_words(e.stratum), mark_of(e)]))
     words = []
     if limits(e.interval) is not None and e.imputed is None:
         words.append(
@@ -325,7 +325,9 @@ def _estimate_words(content: Content, finding: EstimateFinding) -> Text:
             )
         )
     words.append(_stand(content, finding, adjusted_p(e)))
-    return text(strong(f"{name}: {value}. "), " ".join(filter(None, words)))
+    return text(
+        strong(Filled(": ").join((name, named(value, "value"))) + ". "), Filled(" ").join(filter(None, words))
+    )
 
 
 def _disagreement_words(content: Content, finding: DisagreementFinding) -> Text:
@@ -339,7 +341,7 @@ def _disagreement_words(content: Content, finding: DisagreementFinding) -> Text:
         )
     p = adjusted_p(entry)
     words = t("agreement of strata on {what}, adjusted p {p}", what=name, p=p_value(p or 0.0, alpha))
-    return text(strong(f"{t('The parts differ.')} "), f"{words[:1].upper()}{words[1:]}.")
+    return text(strong(t("The parts differ.") + " "), capitalised(words) + ".")
 
 
 def _stand(content: Content, finding: RatioFinding | EstimateFinding, p: float | None) -> str:

@@ -12,7 +12,7 @@ from audit_lib.report.content import Content, ExactRow, ExactTable
 from audit_lib.report.numbers import UNDEFINED, count, interval, p_value, signed
 from audit_lib.report.table_names import category_name, kind_name, table_name
 from audit_lib.results import Undefined
-from audit_lib.translation import t
+from audit_lib.translation import Filled, t
 
 
 def agreement(content: Content) -> Fold | None:
@@ -126,7 +126,7 @@ def bounds(content: Content) -> Iterator[Table]:
                     )
                 )
             rows.append(Row(category_name(row.label), tuple(cells)))
-        title = ", ".join([table_name(policy, table), *([table.where] if table.stratum else [])])
+        title = Filled(", ").join([table_name(policy, table), *([table.where] if table.stratum else [])])
         yield Table(
             t("{table}: missing-data bounds", table=title),
             (

@@ -23,7 +23,7 @@ from audit_lib.report.numbers import count, day
 from audit_lib.report.sections.local_model import how_it_was_asked
 from audit_lib.report.sections.what_was_varied import assigned, what_was_varied
 from audit_lib.report.table_names import family_name
-from audit_lib.translation import known, mark, t, tn, tp
+from audit_lib.translation import Filled, known, mark, stated, t, tn, tp
 
 _FACTS: Final = {
     "name": mark("Name"),
@@ -95,14 +95,14 @@ def what_was_audited(content: Content) -> Section:
     """Make the section."""
     spec, sample = content.spec, content.sample
     not_stated = t("Not stated in the spec.")
-    sources = "; ".join(
+    sources = Filled("; ").join(
         t("{file} ({kept:,} of {rows:,} rows)", file=s.path, kept=s.rows_in_window, rows=s.rows_read)
         for s in sample.sources
     )
     facts: list[tuple[str, Text]] = [
-        (t("What the tool decides"), text(spec.report.tool or not_stated)),
+        (t("What the tool decides"), text(stated(spec.report.tool) or not_stated)),
         (t("Source of the data"), text(sources)),
-        (t("Why these data"), text(spec.source.reason or not_stated)),
+        (t("Why these data"), text(stated(spec.source.reason) or not_stated)),
         *_substitute(content),
         (t("Window"), text(_window(content))),
         (t("Planned"), text(f"{content.planned_at:%Y-%m-%d %H:%M} UTC")),
@@ -127,7 +127,7 @@ def what_was_audited(content: Content) -> Section:
         ),
     )
     blocks: list[Block] = [
-        *([Paragraph(text(spec.description))] if spec.description else []),
+        *([Paragraph(text(stated(spec.description)))] if spec.description else []),
         Facts(tuple(facts)),
         *([table] if strata else []),
     ]
@@ -171,7 +171,7 @@ def _read(content: Content) -> str:
     if len(methods) == 1:
         (method,) = methods
         return t(_READ.get(method, method))
-    return "; ".join(
+    return Filled("; ").join(
         tn("{n:,} row: {how}", "{n:,} rows: {how}", n, how=t(_READ.get(method, method)))
         for method, n in methods.items()
     )
@@ -187,11 +187,11 @@ def _unknown(content: Content) -> str:
         if axes := content.spec.groups.axes_of_probabilities:
             return t(
                 "{attributes}: nobody's is known; each person has probabilities",
-                attributes=", ".join(map(known, axes)),
+                attributes=Filled(", ").join(map(known, axes)),
             )
         n = content.metrics.rows.unknown_group
         return tn("{n:,} row", "{n:,} rows", n)
-    return "; ".join(f"{title}: {count(n)}" for title, n in found.items())
+    return Filled("; ").join(f"{title}: {count(n)}" for title, n in found.items())
 
 
 def _drawn(content: Content) -> str:
@@ -213,7 +213,7 @@ def _drawn(content: Content) -> str:
                 rows=before.rows_late,
             )
         )
-    return "; ".join(said)
+    return Filled("; ").join(said)
 
 
 def _provenance(content: Content) -> str:
@@ -242,10 +242,10 @@ def _provenance(content: Content) -> str:
                 t(
                     "Counted as unknown {attribute}: {values}",
                     attribute=known(attribute.replace("_", " ")),
-                    values="; ".join(f"{known(value)} ({count(n)})" for value, n in values.items()),
+                    values=Filled("; ").join(f"{known(value)} ({count(n)})" for value, n in values.items()),
                 )
             )
-    return ". ".join(said)
+    return Filled(". ").join(said)
 
 
 def _decision(content: Content) -> str:

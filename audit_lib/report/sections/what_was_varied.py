@@ -11,7 +11,7 @@ from audit_lib.report.content import Content
 from audit_lib.report.design import design_words
 from audit_lib.report.numbers import count
 from audit_lib.report.sections.estimates import variation_in_words
-from audit_lib.translation import archived, known, mark, t
+from audit_lib.translation import Filled, archived, known, mark, t
 
 _BY_NAMES: Final = {
     "full": mark(
@@ -74,7 +74,7 @@ def experiment_words(content: Content) -> str:
         t("other signals"): settings.signals,
     }
     *most, last = [name for name, given in signals.items() if given]
-    listed = t("{most} and {last}", most=", ".join(most), last=last) if most else last
+    listed = t("{most} and {last}", most=Filled(", ").join(most), last=last) if most else last
     return t(
         (_BY_NAMES if settings.names else _BY_OTHER_SIGNALS)[settings.design],
         signals=listed,
@@ -134,7 +134,7 @@ def assigned(content: Content) -> str:
 def _changed(name: str, changes: Sequence[TemplateChange]) -> tuple[str, str]:
     """Say in which places a further task changes the prompt: what has one cause, and what has several."""
     label = variation_in_words(f"task:{name}")
-    places = "; ".join(
+    places = Filled("; ").join(
         t("\N{LEFT DOUBLE QUOTATION MARK}{put}\N{RIGHT DOUBLE QUOTATION MARK} was added", put=one.put)
         if not one.taken
         else t(
@@ -226,7 +226,7 @@ def _exchanged(content: Content, found: Substitution) -> str:
                 left=_few(content, left),
             )
         )
-    return "; ".join(said)
+    return Filled("; ").join(said)
 
 
 def _personas(content: Content, found: Personas | None) -> str:
@@ -247,10 +247,10 @@ def _personas(content: Content, found: Personas | None) -> str:
             t(
                 "rows of {lexicon} that this audit has no group for were not used: {rows}",
                 lexicon=lexicon,
-                rows=", ".join(f"{known(level)} ({count(n)})" for level, n in levels.items()),
+                rows=Filled(", ").join(f"{known(level)} ({count(n)})" for level, n in levels.items()),
             )
         )
-    return "; ".join(said)
+    return Filled("; ").join(said)
 
 
 def _mentioning(content: Content, ftu: Unawareness) -> str:
@@ -268,10 +268,10 @@ def _mentioning(content: Content, ftu: Unawareness) -> str:
             high=100 * high,
         )
 
-    shares = "; ".join(map(share, ftu.attributes))
+    shares = Filled("; ").join(map(share, ftu.attributes))
     said = [t("of {prompts} prompts, {shares}", prompts=count(ftu.prompts), shares=shares)]
     if stays := [one for one in ftu.outside or () if one.mentioning]:
-        named = ", ".join(
+        named = Filled(", ").join(
             f"{known(one.attribute.replace('_', ' '))} ({_few(content, one.mentioning)})" for one in stays
         )
         said.append(
@@ -282,7 +282,7 @@ def _mentioning(content: Content, ftu: Unawareness) -> str:
         )
     if ftu.unaware:
         said.append(t("The model is told no group (fairness through unawareness)"))
-    return ". ".join(said)
+    return Filled(". ").join(said)
 
 
 def _few(content: Content, n: int) -> str:
