@@ -21,6 +21,7 @@ from audit_lib.report.html import render_html
 from audit_lib.report.page import make_page, page_in
 from audit_lib.report.readings import ReadingForm, readings
 from audit_lib.report.readings.names import REPORT, in_language
+from audit_lib.report.sources import SEALED
 from audit_lib.report.tables import answers_csv, csv_bytes, estimates_csv, tables_csv
 from audit_lib.report.under_pack import content_under
 from audit_lib.run import Run
@@ -119,7 +120,7 @@ def _named(page: Page, language: str, manifest: str, *, signed: bool) -> Page:
                 *said,
                 *text(" ", t("The signature is of the report that lies in the run, and not of this copy.")),
             )
-    return replace(page, footer=(*page.footer, *text(" "), *said))
+    return replace(page, footer=(*page.footer, *text(" "), *said), sources=(*page.sources, *SEALED))
 
 
 def _with_digest(table: bytes, manifest: str) -> bytes:

@@ -41,8 +41,11 @@ class OwnPage:
     @property
     def texts(self) -> tuple[PageText, ...]:
         """Its texts with their places; those of a PDF as its transcript has them, which shows the same if it agrees."""
-        if isinstance(self.seen, Visible):
-            return self.seen.texts
+        return self.seen.texts if isinstance(self.seen, Visible) else self.told
+
+    @property
+    def told(self) -> tuple[PageText, ...]:
+        """The texts of its transcript, which says of its numerals what they are; none where it cannot be read."""
         try:
             return read_transcript(self.seen.transcript).texts
         except ValueError:
@@ -61,7 +64,7 @@ def agreement(page: OwnPage) -> list[SummaryFinding]:
 
 
 def _html(seen: Visible, transcript: Transcript) -> Iterator[SummaryFinding]:
-    yield from _texts(transcript.texts, seen.texts)
+    yield from _texts(transcript.shown, transcript.comparable(seen.texts))
     yield from _elements(transcript.elements, seen.elements)
 
 

@@ -1,8 +1,9 @@
-"""Numerals of a text, each with its type: a day is no number, and the 144 of LL144 is part of a name."""
+"""Numerals of a text, each with its type and what it is: a day is no number, the 144 of LL144 is part of a name."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -35,26 +36,45 @@ class Numeral:
         What it is; ``name``: digits that are part of a name, a paragraph or a digest.
     text : str
         As it is written, without what stands around it.
+    of : str
+        What it is, as the page says: the name of the place that it fills, such as ``selected``; ``words``: it is one
+        of the fixed words of this library or of a policy pack. Empty where the page does not say.
     """
 
     type: NumeralType
     text: str
+    of: str = ""
 
 
-def numerals(words: str) -> tuple[Numeral, ...]:
+Named = tuple[int, int, str]
+"""Where a stretch of a text is, and what it is."""
+
+
+def numerals(words: str, named: Sequence[Named] = ()) -> tuple[Numeral, ...]:
     """Return the numerals of a text in their order; none is left without a type.
+
+    Parameters
+    ----------
+    words : str
+        The text.
+    named : sequence of (int, int, str)
+        Stretches of the text and what they are.
 
     Examples
     --------
     >>> [(one.type, one.text) for one in numerals("1,204 of LL144 (45.4%, 0.859) on 2026-01-05.")]
     [('count', '1,204'), ('name', 'LL144'), ('percent', '45.4%'), ('decimal', '0.859'), ('day', '2026-01-05')]
+    >>> numerals("20 of 48", [(0, 2, "selected")])
+    (Numeral(type='count', text='20', of='selected'), Numeral(type='count', text='48', of=''))
     """
-    return tuple(_typed(found[0]) for found in _TOKEN.finditer(words))
+    return tuple(_typed(found, named) for found in _TOKEN.finditer(words))
 
 
-def _typed(token: str) -> Numeral:
-    bare = token.strip(_AROUND)
+def _typed(token: re.Match[str], named: Sequence[Named]) -> Numeral:
+    bare = token[0].strip(_AROUND)
+    start = token.start() + len(token[0]) - len(token[0].lstrip(_AROUND))
+    of = next((of for a, b, of in named if a < start + len(bare) and start < b), "")
     for type_, pattern in _TYPES:
         if pattern.fullmatch(bare):
-            return Numeral(type_, bare)
-    return Numeral("name", bare)
+            return Numeral(type_, bare, of)
+    return Numeral("name", bare, of)

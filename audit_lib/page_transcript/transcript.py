@@ -10,15 +10,17 @@ import base64
 import binascii
 import bz2
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, cast
 
 from audit_lib.canonical import canonical_json
 from audit_lib.page_transcript.numerals import numerals
 from audit_lib.page_transcript.visible import PageText
 
-SCHEMA: Final = "audit-page-transcript/1"
+SCHEMA: Final = "audit-page-transcript/2"
+_BEFORE: Final = "audit-page-transcript/1"
+"""In which numerals had a type alone, and parts no sources."""
 _MOST_BYTES: Final = 64 * 2**20
 _FIELDS: Final = ("part", "kind", "words", "table", "row", "column", "of")
 
@@ -33,13 +35,32 @@ class Transcript:
         Its texts in order.
     elements : mapping of str to str
         Part of the page -> digest of its elements and their attributes; none for a PDF.
+    sources : mapping of str to tuple of str
+        Part of the page -> the run's files that it was made from.
+    older : bool
+        Whether it is of the form before this one, which says of cells alone what they hold.
     """
 
     texts: tuple[PageText, ...]
     elements: Mapping[str, str]
+    sources: Mapping[str, tuple[str, ...]]
+    older: bool = False
+
+    @property
+    def shown(self) -> tuple[PageText, ...]:
+        """The texts as a page shows them, which does not name its numerals."""
+        return tuple(replace(one, numerals_of=()) for one in self.texts)
+
+    def comparable(self, shown: Sequence[PageText]) -> tuple[PageText, ...]:
+        """Return texts of a page with what this transcript can say of their places."""
+        if not self.older:
+            return tuple(shown)
+        return tuple(one if one.table else replace(one, row="", of="") for one in shown)
 
 
-def write_transcript(texts: Iterable[PageText], elements: Mapping[str, str]) -> str:
+def write_transcript(
+    texts: Iterable[PageText], elements: Mapping[str, str], sources: Mapping[str, Sequence[str]]
+) -> str:
     """Return a transcript as one word, that of the same page always the same.
 
     bzip2 is used since its writers agree on every byte, which those of zlib do not.
@@ -47,11 +68,16 @@ def write_transcript(texts: Iterable[PageText], elements: Mapping[str, str]) -> 
     told = [
         {
             **{name: value for name in _FIELDS if (value := getattr(piece, name))},
-            "numerals": [[one.type, one.text] for one in numerals(piece.words)],
+            "numerals": [[one.type, one.text, one.of] for one in piece.numerals],
         }
         for piece in texts
     ]
-    document = {"schema": SCHEMA, "elements": dict(elements), "texts": told}
+    document = {
+        "schema": SCHEMA,
+        "elements": dict(elements),
+        "sources": {part: list(files) for part, files in sources.items()},
+        "texts": told,
+    }
     return base64.b64encode(bz2.compress(canonical_json(document), 9)).decode()
 
 
@@ -69,20 +95,25 @@ def read_transcript(written: str) -> Transcript:
         if not unpacker.eof or unpacker.unused_data:
             raise ValueError("it does not end where it should")
         document = json.loads(content)
-        if document["schema"] != SCHEMA:
+        if document["schema"] not in (SCHEMA, _BEFORE):
             raise ValueError(f"its form is {document['schema']!r}, not {SCHEMA}")
         texts = tuple(_piece(one) for one in document["texts"])
         elements = {str(part): str(digest) for part, digest in document["elements"].items()}
+        given = document["sources"] if document["schema"] == SCHEMA else {}
+        sources = {str(part): tuple(map(str, files)) for part, files in given.items()}
     except (binascii.Error, OSError, EOFError, RecursionError, KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"it cannot be read ({type(error).__name__})") from None
-    return Transcript(texts, elements)
+    return Transcript(texts, elements, sources, document["schema"] == _BEFORE)
 
 
 def _piece(given: Mapping[str, object]) -> PageText:
     values = {name: given.get(name, "") for name in _FIELDS}
     if not all(isinstance(value, str) for value in values.values()):
         raise ValueError("a text in it is none")
-    piece = PageText(**{name: str(value) for name, value in values.items()})
-    if given["numerals"] != [[one.type, one.text] for one in numerals(piece.words)]:
+    part, kind, words, table, row, column, of = (str(values[name]) for name in _FIELDS)
+    piece = PageText(part, kind, words, table, row, column, of)
+    told = cast(list[list[str]], given["numerals"])
+    if [one[:2] for one in told] != [[one.type, one.text] for one in numerals(piece.words)]:
         raise ValueError(f"its numerals are not those of {piece.words!r}")
-    return piece
+    named = tuple(str(of) for one in told for of in (one[2:] or [""]))
+    return replace(piece, numerals_of=named if any(named) else ())

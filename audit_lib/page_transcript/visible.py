@@ -10,9 +10,11 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html.parser import HTMLParser
 from typing import Final
+
+from audit_lib.page_transcript.numerals import Named, Numeral, numerals
 
 NAME: Final = "audit-page-transcript"
 """Name of the element of a page, and of the entry of a PDF, that holds the transcript."""
@@ -51,8 +53,12 @@ class PageText:
         stands beside a number.
     words : str
         The text, white space made one space.
-    table, row, column, of : str
-        Of a cell: the table's caption, the row's and the column's header, and what the column holds; else empty.
+    table, row, column : str
+        Of a cell: the table's caption, the row's and the column's header; of a fact its term as the row; else empty.
+    of : str
+        What it holds: of a cell what its column does, of words in a chart what they stand for (``tick``, ``value``).
+    numerals_of : tuple of str
+        What each of its numerals is; none where nothing is said of any, as on the page itself.
     """
 
     part: str
@@ -62,6 +68,15 @@ class PageText:
     row: str = ""
     column: str = ""
     of: str = ""
+    numerals_of: tuple[str, ...] = ()
+
+    @property
+    def numerals(self) -> tuple[Numeral, ...]:
+        """Its numerals, each with its type and what it is."""
+        found = numerals(self.words)
+        if not self.numerals_of:
+            return found
+        return tuple(replace(one, of=of) for one, of in zip(found, self.numerals_of, strict=True))
 
     @property
     def place(self) -> str:
@@ -75,6 +90,8 @@ class Visible:
 
     texts: tuple[PageText, ...]
     elements: dict[str, str]
+    sources: dict[str, tuple[str, ...]]
+    """Part -> files of the run that it was made from, as the page says."""
     transcript: str
     """What the page's own transcript holds; empty where it has none."""
 
@@ -83,6 +100,8 @@ class Visible:
 class _Element:
     tag: str
     kind: str
+    of: str = ""
+    is_fact: bool = False
 
 
 @dataclass(slots=True)
@@ -94,6 +113,27 @@ class _Table:
     of: str = ""
 
 
+@dataclass(slots=True)
+class _Words:
+    """Words of a text as they come, white space made one space, and which stretches of them are named."""
+
+    text: str = ""
+    named: list[Named] = field(default_factory=list)
+    space: bool = False
+
+    def add(self, data: str, of: str) -> None:
+        words = " ".join(data.split())
+        if not words:
+            self.space |= bool(data)
+            return
+        if self.text and (self.space or data[0].isspace()):
+            self.text += " "
+        if of:
+            self.named.append((len(self.text), len(self.text) + len(words), of))
+        self.text += words
+        self.space = data[-1].isspace()
+
+
 class _Reader(HTMLParser):
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -101,7 +141,9 @@ class _Reader(HTMLParser):
         self.transcript = ""
         self._digests: dict[str, hashlib._Hash] = {}
         self._open: list[_Element] = []
-        self._words: list[str] = []
+        self._words = _Words()
+        self._term = ""
+        self.sources: dict[str, tuple[str, ...]] = {}
         self._part: list[str] = [HEAD]
         self._tables: list[_Table] = []
 
@@ -115,9 +157,16 @@ class _Reader(HTMLParser):
             self._flush()
         if tag in ("header", "nav", "footer", "body") or (tag == "section" and given.get("id")):
             self._part.append(given.get("id") or tag)
+        if files := given.get("data-from", "").split():
+            self.sources[self._part[-1]] = tuple(files)
+        if "data-row" in given:
+            self._term = " ".join(given["data-row"].split())
         if tag not in _VOID:
-            self._open.append(_Element(tag, "" if inline else "mark" if tag == "span" else tag))
-        self._structure(tag, given)
+            of = given.get("class", "").partition(" ")[0] if tag == "text" else given.get("data-of", "")
+            kind = "" if inline else "mark" if tag == "span" else tag
+            self._open.append(_Element(tag, kind, of, tag == "dd" or "data-row" in given))
+        if not (tag == "span" and "data-of" in given):  # it names a numeral, and is taken out of the page
+            self._structure(tag, given)
         self._in_table(tag, given)
         for name in _SAID_ATTRIBUTES:
             if given.get(name):
@@ -151,9 +200,7 @@ class _Reader(HTMLParser):
         reader = _Reader()
         reader.feed(drawing)
         reader.close()
-        self.texts += [
-            PageText(self._part[-1], one.kind, one.words) for one in reader.texts if one.kind == "text"
-        ]
+        self.texts += [replace(one, part=self._part[-1]) for one in reader.texts if one.kind == "text"]
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.handle_starttag(tag, attrs)
@@ -179,18 +226,26 @@ class _Reader(HTMLParser):
         if self._open and self._open[-1].tag in ("style", "script"):
             self._digest(" ".join(data.split()))
         else:
-            self._words.append(data)
+            of = self._open[-1].of if self._open and self._open[-1].tag == "span" else ""
+            self._words.add(data, of)
 
     def _flush(self) -> None:
-        words = " ".join("".join(self._words).split())
-        self._words.clear()
-        if words:
-            self._add(next((one.kind for one in reversed(self._open) if one.kind), ""), words)
+        words, self._words = self._words, _Words()
+        if words.text:
+            element = next((one for one in reversed(self._open) if one.kind), _Element("", ""))
+            named = tuple(one.of for one in numerals(words.text, words.named)) if words.named else ()
+            self._add(element.kind, words.text, named if any(named) else (), element)
 
-    def _add(self, kind: str, words: str) -> None:
+    def _add(
+        self, kind: str, words: str, named: tuple[str, ...] = (), element: _Element | None = None
+    ) -> None:
         words = " ".join(words.split())
+        if kind == "dt":
+            self._term = words
         if not self._tables:
-            self.texts.append(PageText(self._part[-1], kind, words))
+            of = element.of if element is not None and kind == "text" else self._drawn(kind)
+            term = self._term if any(one.is_fact for one in self._open) else ""
+            self.texts.append(PageText(self._part[-1], kind, words, row=term, of=of, numerals_of=named))
             return
         table = self._tables[-1]
         tags = [one.tag for one in self._open]
@@ -211,14 +266,23 @@ class _Reader(HTMLParser):
                 table.row if in_cell else "",
                 column if in_cell else "",
                 of if in_cell else table.of,
+                named,
             )
         )
+
+    def _drawn(self, kind: str) -> str:
+        """What the words that are read aloud of a drawing are; empty for other words."""
+        in_drawing = kind in ("title", "desc") and "svg" in (one.tag for one in self._open)
+        return "drawing" if in_drawing or kind == "alt" else ""
 
     def visible(self) -> Visible:
         self.close()
         self._flush()
         return Visible(
-            tuple(self.texts), {part: d.hexdigest() for part, d in self._digests.items()}, self.transcript
+            tuple(self.texts),
+            {part: d.hexdigest() for part, d in self._digests.items()},
+            self.sources,
+            self.transcript,
         )
 
 

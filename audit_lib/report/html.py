@@ -12,18 +12,21 @@ from functools import cache, partial
 from importlib.resources import files
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from audit_lib.figures import figure_style, standalone
 from audit_lib.page_transcript import with_transcript
 from audit_lib.report.blocks import Page
-from audit_lib.translation import speaking, t
+from audit_lib.translation import Filled, speaking, t
 
 _HALO = re.compile(
     r"paint-order:stroke;stroke:[^;}]+;stroke-width:4px;?|stroke:#[0-9a-f]+;stroke-width:4px;?"
 )
 
 _WORD = re.compile(r"(<text\b[^>]*>)([^<]*)(?=</text>)")
+
+_WITH_DIGITS = re.compile(r"(\S*\d\S*(?: %)?)")
+_NAMED = Markup('<span data-of="{}">{}</span>')
 
 # Controls but tab and newlines, surrogates, and the characters that embed, override or isolate a direction.
 _NO_TEXT = re.compile(
@@ -78,8 +81,20 @@ def readable(words: str) -> str:
 
 
 def _said(untranslated: frozenset[str], words: str) -> str:
-    """Mark a text that is in English on a page in another language, so that it is read aloud as English."""
-    return Markup('<span lang="en">{}</span>').format(words) if words in untranslated else words
+    """Return a text with what its numerals are; mark one that is in English on a page in another language."""
+    told = _told(words)
+    return Markup('<span lang="en">{}</span>').format(told) if words in untranslated else told
+
+
+def _told(words: str) -> str:
+    """Say of each numeral of a text what it is, where the text knows."""
+    if not isinstance(words, Filled) or not any(map(str.isdigit, words)):
+        return words
+    return Markup().join(
+        _NAMED.format(of, piece) if number % 2 and of else escape(piece)
+        for stretch, of in words.stretches
+        for number, piece in enumerate(_WITH_DIGITS.split(stretch))
+    )
 
 
 def _drawn(svg: str) -> Markup:

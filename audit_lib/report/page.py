@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Final
 
 from audit_lib.policies.clocks import valid_until
-from audit_lib.report.blocks import Facts, Page, Text, Tone, text
+from audit_lib.report.blocks import Facts, Page, Section, Text, Tone, text
 from audit_lib.report.content import Content
 from audit_lib.report.sections.answers_and_validation import answers_and_validation
 from audit_lib.report.sections.attempts import attempts
@@ -28,7 +29,8 @@ from audit_lib.report.sections.summary import summary
 from audit_lib.report.sections.unawareness import unawareness
 from audit_lib.report.sections.verdict import verdict
 from audit_lib.report.sections.what_was_audited import what_was_audited
-from audit_lib.translation import LANGUAGES, speaking, spoken, t, tn
+from audit_lib.report.sources import sections_of, with_head
+from audit_lib.translation import LANGUAGES, Filled, speaking, spoken, stated, t, tn
 
 
 def page_in(language: str, content: Content) -> tuple[Page, list[str]]:
@@ -46,43 +48,31 @@ def page_in(language: str, content: Content) -> tuple[Page, list[str]]:
     return page, missing
 
 
+_RESULTS: Final = (
+    statutory, strata, signature, rejection, summary, what_was_audited, checklist, law, periods, experiment, leakage,
+    metric_estimates, subgroup_aucs, margins, pairwise_answers, other_rate_tables, answers_and_validation,
+)  # fmt: skip
+_BEHIND: Final = (decisions, unawareness, framework, caveats, attempts, evidence)
+
+
 def make_page(content: Content) -> Page:
-    """Return the page's blocks."""
+    """Return the page's blocks; each part, and what is around them, names the files that it is made from."""
+    # Earlier audits were read under the plan's pack.
+    before, behind = ((history,), (earlier_audits,)) if content.planned_under is None else ((), ())
+    sections = sections_of(content, *_RESULTS, *before, *_BEHIND, *behind, terms)
+    top = sections_of(content, lambda read: verdict(read, sections))
+    return with_head(content, lambda read: _page(read, (*top, *sections)))
+
+
+def _page(content: Content, sections: tuple[Section, ...]) -> Page:
+    """Return the page with its head, its status and its last line."""
     spec, key = content.spec, content.key
-    followed = content.planned_under is None  # earlier audits were read under the plan's pack
-    parts = [
-        *statutory(content),
-        strata(content),
-        signature(content),
-        rejection(content),
-        summary(content),
-        what_was_audited(content),
-        checklist(content),
-        law(content),
-        periods(content),
-        experiment(content),
-        leakage(content),
-        metric_estimates(content),
-        subgroup_aucs(content),
-        margins(content),
-        pairwise_answers(content),
-        other_rate_tables(content),
-        answers_and_validation(content),
-        history(content) if followed else None,
-        decisions(content),
-        unawareness(content),
-        framework(content),
-        caveats(content),
-        attempts(content),
-        evidence(content),
-        earlier_audits(content) if followed else None,
-        terms(content),
-    ]
-    sections = [section for section in parts if section is not None]
     return Page(
         title=t(content.title),
-        subtitle=spec.title,
-        kicker=f"{t(content.policy.jurisdiction)} \N{MIDDLE DOT} {t(content.policy.law)} \N{MIDDLE DOT} {spec.audit}",
+        subtitle=stated(spec.title),
+        kicker=Filled(" \N{MIDDLE DOT} ").join(
+            (t(content.policy.jurisdiction), t(content.policy.law), spec.audit)
+        ),
         language=spoken(),
         others=tuple(
             (language, LANGUAGES[language], "report.html" if language == "en" else f"report.{language}.html")
@@ -91,7 +81,7 @@ def make_page(content: Content) -> Page:
         ),
         badges=tuple(_badges(content)),
         status=_status(content),
-        sections=(verdict(content, sections), *sections),
+        sections=sections,
         footer=text(
             t(
                 "Made by audit_lib from the archived artefacts of run {run}. Policy {policy} {version}.",

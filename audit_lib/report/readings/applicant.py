@@ -24,19 +24,27 @@ from audit_lib.report.content import Content
 from audit_lib.report.readings import facts
 from audit_lib.report.readings.names import APPLICANT, REPORT, SUMMARY, in_language, others
 from audit_lib.report.readings.summary import notices
+from audit_lib.report.sources import SEALED, sections_of, with_head
 from audit_lib.translation import spoken, t
 from audit_lib.web_page import is_address
 
 
 def applicant(content: Content, manifest: str, languages: tuple[str, ...]) -> Page:
     """Return the page of a sealed run for people who are assessed; parameters as of `summary`."""
-    sections = (
-        Section("used", t("What is used"), (Facts(tuple(_used(content))),)),
-        Section("found", t("What was found"), tuple(_found(content))),
-        Section("ask", t("Whom to ask"), (Facts(tuple(_ask(content))),)),
-        Section("alternative", t("How to ask for another way"), tuple(_alternative(content))),
-        Section("check", t("Where these facts come from"), tuple(_sources(content, manifest))),
+    sections = sections_of(
+        content,
+        lambda read: Section("used", t("What is used"), (Facts(tuple(_used(read))),)),
+        lambda read: Section("found", t("What was found"), tuple(_found(read))),
+        lambda read: Section("ask", t("Whom to ask"), (Facts(tuple(_ask(read))),)),
+        lambda read: Section("alternative", t("How to ask for another way"), tuple(_alternative(read))),
+        lambda read: Section(
+            "check", t("Where these facts come from"), tuple(_sources(read, manifest)), SEALED
+        ),
     )
+    return with_head(content, lambda read: _page(read, languages, sections))
+
+
+def _page(content: Content, languages: tuple[str, ...], sections: tuple[Section, ...]) -> Page:
     return Page(
         title=t("When this tool assesses you"),
         subtitle=facts.title(content),

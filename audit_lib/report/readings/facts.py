@@ -17,7 +17,7 @@ from audit_lib.report.numbers import count, guarded
 from audit_lib.report.table_names import category_name, kind_name
 from audit_lib.results import Undefined
 from audit_lib.spec.outcome import StatedText
-from audit_lib.translation import mark, spoken, t, tn
+from audit_lib.translation import STATED, Filled, mark, named, spoken, t, tn
 
 KINDS: Final = ("selection", "scoring")
 _ROW: Final = {
@@ -43,9 +43,9 @@ def stated(content: Content, key: StatedText, english: str) -> Text:
     if not said:
         return text(t("not stated"))
     if spoken() == "en":
-        return text(said)
+        return text(named(said, STATED))
     if translated := _translated(content, key):
-        return text(translated)
+        return text(named(translated, STATED))
     return filled(
         t("stated in English only: see {page}", page="{page}"), page=link(t("the page in English"), english)
     )
@@ -170,7 +170,7 @@ def paragraphs(content: Content) -> Iterable[Paragraph]:
     kinds = [kind for kind in KINDS if headline(content, kind)]
     for kind in kinds:
         named = (strong(f"{kind_name(content.policy, kind)}. "),) if len(kinds) > 1 else ()
-        yield Paragraph(text(*named, " ".join(sentences(content, kind))))
+        yield Paragraph(text(*named, Filled(" ").join(sentences(content, kind))))
 
 
 def sentences(content: Content, kind: str) -> list[str]:

@@ -31,7 +31,8 @@ from audit_lib.report.readings import facts
 from audit_lib.report.readings.names import APPLICANT, REPORT, SUMMARY, in_language, others
 from audit_lib.report.readings.summary_tables import annexed, tables_of
 from audit_lib.report.sections.law import not_in_force, other_pack
-from audit_lib.translation import spoken, t, tn
+from audit_lib.report.sources import SEALED, sections_of, with_head
+from audit_lib.translation import Filled, spoken, t, tn
 
 _MOST_STRATA = 12
 """More parts of an audit than these have no line of their own here."""
@@ -49,26 +50,28 @@ def summary(content: Content, manifest: str, languages: tuple[str, ...]) -> Page
     languages : tuple of str
         Those that the summary is made in.
     """
-    results: list[Block] = [*notices(content), Paragraph(text(" ".join(_first(content))), lead=True)]
-    for kind in facts.KINDS:
-        results += tables_of(content, kind)
-    sections = [
-        Section("results", t("The results"), tuple(results)),
-        Section("words", t("What the tables show"), tuple(_in_words(content))),
-        Section("data", t("The data"), (Facts(tuple(_data(content))),)),
-        *_missing(content),
-        Section("limits", t("What this does not say"), tuple(_limits(content))),
-        Section("check", t("Where to read more"), tuple(_check(content, manifest))),
-    ]
+    sections = sections_of(
+        content,
+        _results,
+        lambda read: Section("words", t("What the tables show"), tuple(_in_words(read))),
+        lambda read: Section("data", t("The data"), (Facts(tuple(_data(read))),)),
+        _missing,
+        lambda read: Section("limits", t("What this does not say"), tuple(_limits(read))),
+        lambda read: Section("check", t("Where to read more"), tuple(_check(read, manifest)), SEALED),
+    )
+    return with_head(content, lambda read: _page(read, languages, sections))
+
+
+def _page(content: Content, languages: tuple[str, ...], sections: tuple[Section, ...]) -> Page:
     return Page(
         title=t(content.title),
         subtitle=facts.title(content),
-        kicker=f"{t(content.policy.jurisdiction)} \N{MIDDLE DOT} {t(content.policy.law)}",
+        kicker=Filled(" \N{MIDDLE DOT} ").join((t(content.policy.jurisdiction), t(content.policy.law))),
         language=spoken(),
         others=others(SUMMARY, languages),
         badges=(),
         status=Facts(tuple(_strip(content)), strip=True),
-        sections=tuple(sections),
+        sections=sections,
         footer=text(
             t(
                 "Made by audit_lib from the sealed run {run}. Policy {policy} {version}.",
@@ -78,6 +81,13 @@ def summary(content: Content, manifest: str, languages: tuple[str, ...]) -> Page
             )
         ),
     )
+
+
+def _results(content: Content) -> Section:
+    blocks: list[Block] = [*notices(content), Paragraph(text(Filled(" ").join(_first(content))), lead=True)]
+    for kind in facts.KINDS:
+        blocks += tables_of(content, kind)
+    return Section("results", t("The results"), tuple(blocks))
 
 
 def _strip(content: Content) -> Iterable[tuple[str, Text]]:
@@ -91,7 +101,7 @@ def _strip(content: Content) -> Iterable[tuple[str, Text]]:
     if (until := facts.last_day(content)) is not None:
         yield t("No use after"), text(f"{until:%Y-%m-%d}")
     if content.is_audit and (earlier := content.timeline.earlier):
-        yield t("Earlier audits"), text("; ".join(t("audit of {day}", day=day) for day in earlier))
+        yield t("Earlier audits"), text(Filled("; ").join(t("audit of {day}", day=day) for day in earlier))
     yield t("In use since (distribution date)"), text(facts.used_since(content))
     yield t("Auditor"), text(facts.auditor(content))
 
@@ -192,12 +202,12 @@ def _parts(content: Content) -> Iterable[Block]:
         else t("Here are some parts; all of them are in {page}.", page="{page}")
     )
     why = t("Tables of all parts together can hide what happens in one.")
-    yield Paragraph((*text(why, " "), *annexed(more), *text(" ", " ".join(said))))
+    yield Paragraph((*text(why, " "), *annexed(more), *text(" ", Filled(" ").join(said))))
 
 
 def _data(content: Content) -> Iterable[tuple[str, Text]]:
     spec, english = content.spec, in_language(SUMMARY, "en")
-    sources = ", ".join(one.path for one in content.sample.sources)
+    sources = Filled(", ").join(one.path for one in content.sample.sources)
     whose = {
         "historical": t("Historical data of the employer's own use"),
         "pooled": t("Historical data of several employers together"),
@@ -266,9 +276,9 @@ def _missing(content: Content) -> Iterable[Section]:
 def _by_status(content: Content, checks: Iterable[FieldCheck]) -> Iterable[Block]:
     by_status: dict[str, list[str]] = {}
     for check in checks:
-        by_status.setdefault(duty_status(content.policy, check), []).append(f"{t(check.duty)}.")
+        by_status.setdefault(duty_status(content.policy, check), []).append(t(check.duty) + ".")
     for status, duties in by_status.items():
-        yield Paragraph(text(strong(f"{status[:1].upper()}{status[1:]}:"), " " + " ".join(duties)))
+        yield Paragraph(text(strong(f"{status[:1].upper()}{status[1:]}:"), " " + Filled(" ").join(duties)))
 
 
 def _check(content: Content, manifest: str) -> Iterable[Block]:

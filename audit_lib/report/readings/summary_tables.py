@@ -15,7 +15,7 @@ from audit_lib.report.readings.names import REPORT, in_language
 from audit_lib.report.sections.rate_table import undefined
 from audit_lib.report.table_names import category_name, table_name
 from audit_lib.results import Undefined
-from audit_lib.translation import spoken, t, tn, tp
+from audit_lib.translation import Filled, spoken, t, tn, tp
 
 _MOST_CLASS_TABLES: Final = 9
 
@@ -37,7 +37,7 @@ def tables_of(content: Content, kind: str) -> Iterable[Block]:
     for table in shown:
         yield _table(content, table)
     if words := list(_under(content, shown)):
-        yield Paragraph(text(" ".join(words)))
+        yield Paragraph(text(Filled(" ").join(words)))
     if len(classes) > _MOST_CLASS_TABLES:
         yield Paragraph(
             annexed(t("The tables of {n} more classes are in {page}.", n=len(classes), page="{page}"))
@@ -55,7 +55,7 @@ def _table(content: Content, table: ExactTable) -> Table:
         n=count(table.unknown),
     )
     return Table(
-        ", ".join([table_name(policy, table), *where]),
+        Filled(", ").join([table_name(policy, table), *where]),
         (
             Column(t("Category"), numeric=False),
             Column(t("Assessed"), of="n"),
