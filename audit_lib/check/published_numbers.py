@@ -6,8 +6,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import Final
+
+from audit_lib.translation import LANGUAGES, Speaker
 
 SEPARATORS: Final = ",'\u2019\u00a0\u2007\u2009\u202f"
 """What parts thousands: a comma, an apostrophe, or a space that does not break (thin, narrow, full width)."""
@@ -92,17 +94,28 @@ class PublishedCell:
         return int(self.number.value)
 
 
+@cache
+def _own_none() -> frozenset[str]:
+    """What pages of ours say in place of a number, in every language."""
+    return frozenset(
+        Speaker(language).look_up(words, context)
+        for language in LANGUAGES
+        for words in ("hidden", "undefined")
+        for context in (None, "of a rate")
+    )
+
+
 def says_none(text: str) -> bool:
     """Whether a text stands for "no number here".
 
     Examples
     --------
-    >>> says_none("N/A"), says_none("< 5"), says_none("many")
-    (True, True, False)
+    >>> says_none("N/A"), says_none("< 5"), says_none("indefinida"), says_none("many")
+    (True, True, True, False)
     """
     words = " ".join(text.lower().split())
     bare = words.rstrip("*\u2020\u2021").strip()
-    if words in _NONE or bare in _NONE or "".join(bare.split()) in _CUT_NONE:
+    if words in _NONE or bare in _NONE or "".join(bare.split()) in _CUT_NONE or bare in _own_none():
         return True
     return _SUPPRESSED.fullmatch(bare) is not None
 

@@ -7,6 +7,7 @@ from fractions import Fraction
 import pytest
 
 from audit_lib.check.published_numbers import read_cell, read_number, says_none
+from audit_lib.translation import LANGUAGES, Speaker
 
 
 @pytest.mark.parametrize(
@@ -63,3 +64,12 @@ def test_a_count_is_whole_and_not_negative() -> None:
         None,
         None,
     ]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("words", ["hidden", "undefined"])
+@pytest.mark.parametrize("context", [None, "of a rate"])
+def test_what_our_pages_say_in_place_of_a_number_is_none(
+    language: str, words: str, context: str | None
+) -> None:
+    assert says_none(Speaker(language).look_up(words, context))
