@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
@@ -135,6 +136,12 @@ def add_commands(command: AddCommand) -> None:
         help="the law that the summary is held against: name of a policy pack, or a pack's file (default: nyc_ll144)",
     )
     checked.add_argument("--as-of", type=date_of, help="day for which the audit must be recent enough")
+    checked.add_argument(
+        "--numerals",
+        metavar="FILE",
+        help="of a page (HTML or PDF) that this library made: write each of its numerals as CSV, with its type, what "
+        "it is, where it stands, and the run's files that determine it",
+    )
 
 
 def _verify(options: argparse.Namespace) -> int:
@@ -317,7 +324,18 @@ def _check_report(options: argparse.Namespace) -> int:
     from audit_lib.check import check_report
     from audit_lib.check.text_report import report_text
 
+    if options.numerals is not None:
+        _write_numerals(options.file, Path(options.numerals))
     report = check_report(options.file, as_of=options.as_of, policy=options.policy)
     as_json = options.format == "json"
     print(pretty_json(report.as_dict()).decode() if as_json else report_text(report), end="")
     return 0 if report.ok else 1
+
+
+def _write_numerals(page: str, path: Path) -> None:
+    from audit_lib.check.own_numerals import COLUMNS, own_numerals
+    from audit_lib.report.tables import csv_bytes
+
+    found = own_numerals(page)
+    path.write_bytes(csv_bytes(COLUMNS, found))
+    print(f"wrote {path}: {len(found):,} numerals", file=sys.stderr)
