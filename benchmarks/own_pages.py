@@ -19,6 +19,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,7 +30,7 @@ from audit_lib.canonical import pretty_json, sha256
 from audit_lib.check import check_report
 from audit_lib.check.own_page import OwnPage, agreement
 from audit_lib.errors import AuditError
-from audit_lib.page_transcript import NAME, read_visible, with_transcript
+from audit_lib.page_transcript import NAME, read_transcript, read_visible, write_transcript
 from audit_lib.report.content import gather
 from audit_lib.report.document import document_bytes
 from audit_lib.report.html import render_html
@@ -175,13 +176,24 @@ def _saved(path: Path) -> Iterator[tuple[str, bytes]]:
 def _again(path: Path, edit: Edit) -> bytes | None:
     """What the careful editor hands out: the transcript or the digests made anew. Of a PDF nothing was written."""
     if path.suffix == ".html":
-        page = edit.content.decode()
-        return with_transcript(re.sub(rf'\n?<meta name="{NAME}"[^>]*>', "", page)).encode()
+        return _written_anew(path.read_text(encoding="utf-8"), edit.content.decode()).encode()
     if path.suffix == ".json":
         document = json.loads(edit.content)
         document["digests"] = {k: sha256(pretty_json(v)) for k, v in document.items() if k != "digests"}
         return pretty_json(document)
     return None
+
+
+def _written_anew(before: str, page: str) -> str:
+    """Return a page with a transcript of what it says now, which names each numeral as the one of before did."""
+    names = [one.numerals_of for one in read_transcript(read_visible(before).transcript).texts]
+    seen = read_visible(page)
+    texts = [
+        replace(one, numerals_of=of if len(of) == len(one.numerals) else ())
+        for one, of in zip_longest(seen.texts, names[: len(seen.texts)], fillvalue=())
+    ]
+    written = write_transcript(texts, seen.elements, seen.sources)
+    return re.sub(rf'(<meta name="{NAME}" content=")[^"]*', lambda found: found[1] + written, page)
 
 
 def edits(folder: Path, numbers: dict[str, int], careful: int, seed: int) -> dict[str, Any]:

@@ -31,6 +31,7 @@ from audit_lib.check.json_schema import SCHEMA
 from audit_lib.check.number_notation import as_printed, plain
 from audit_lib.check.own_document import document_findings
 from audit_lib.check.own_footer import is_ours, named_policies
+from audit_lib.check.own_names import named_numerals
 from audit_lib.check.own_numbers import contradictions
 from audit_lib.check.own_page import OwnPage, agreement
 from audit_lib.check.page_breaks import headless, joined
@@ -282,7 +283,7 @@ def _own_page(document: PublishedFile) -> list[SummaryFinding]:
         return list(document_findings(document.own))
     if document.own is not None:
         page = OwnPage(document.own)
-        return [*agreement(page), *contradictions(page.texts)]
+        return [*agreement(page), *contradictions(page.texts), *named_numerals(page.told)]
     if document.format in ("html", "pdf") and is_ours(document.text):
         message = (
             "what it shows cannot be held against what was written: an older version made the page, or somebody took "
