@@ -19,6 +19,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cache
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Final
@@ -146,7 +147,9 @@ def clean(folder: Path) -> dict[str, Any]:
         for how, content in _saved(path):
             copy = folder / f"copy{path.suffix}"
             copy.write_bytes(content)
-            found = [one.id for one in check_report(copy).findings if one.id in FOUND]
+            found = [
+                one.id for one in check_report(copy).findings if one.id in FOUND or one.severity == "error"
+            ]
             copy.unlink()
             checked[f"{path.suffix[1:]} {how}"] += 1
             said.update(found)
@@ -203,6 +206,7 @@ def edits(folder: Path, numbers: dict[str, int], careful: int, seed: int) -> dic
         ".html": html_edit, ".json": json_edit, ".pdf": pdf_edit,
     }  # fmt: skip
     out: dict[str, Any] = {}
+    unedited = cache(_said)
     for suffix, number in numbers.items():
         paths = [path for path in _pages(folder) if path.suffix == suffix]
         told: dict[str, Counter[str]] = {"plain": Counter(), "careful": Counter()}
@@ -219,7 +223,7 @@ def edits(folder: Path, numbers: dict[str, int], careful: int, seed: int) -> dic
             if done <= careful and (again := _again(path, edit)) is not None:
                 versions["careful"] = again
             for who, version in versions.items():
-                found = _is_found(folder, suffix, version)
+                found = _is_found(folder, suffix, version, unedited(path))
                 told[who][f"{edit.kind} {'found' if found else 'missed'}"] += 1
                 if not found:
                     missed[who].append(f"{path.name}: {edit.kind}: {edit.what}")
@@ -231,18 +235,23 @@ def edits(folder: Path, numbers: dict[str, int], careful: int, seed: int) -> dic
     return out
 
 
-def _is_found(folder: Path, suffix: str, content: bytes) -> bool:
+def _is_found(folder: Path, suffix: str, content: bytes, before: Counter[str]) -> bool:
     # What `check_report` says first of such a file; the rest of it is asked only where this says nothing.
     if suffix == ".html" and agreement(OwnPage(read_visible(content.decode()))):
         return True
     path = folder / f"edited{suffix}"
     path.write_bytes(content)
     try:
-        return any(one.id in FOUND for one in check_report(path).findings)
+        return bool(_said(path) - before)
     except AuditError:
         return True  # refused, with a reason and exit code 2
     finally:
         path.unlink()
+
+
+def _said(path: Path) -> Counter[str]:
+    """Findings of a page that tell of an edit, with how many there are of each."""
+    return Counter(one.id for one in check_report(path).findings if one.id in FOUND)
 
 
 def _share(counts: Counter[str]) -> dict[str, Any]:

@@ -31,6 +31,7 @@ from audit_lib.check.json_schema import SCHEMA
 from audit_lib.check.number_notation import as_printed, plain
 from audit_lib.check.own_document import document_findings
 from audit_lib.check.own_footer import is_ours, named_policies
+from audit_lib.check.own_language import in_english
 from audit_lib.check.own_names import named_numerals
 from audit_lib.check.own_numbers import contradictions
 from audit_lib.check.own_page import OwnPage, agreement
@@ -156,7 +157,7 @@ def check_document(
     pack = policy_named(policy)
     law = _law_of(document) or pack
     other = law.name != pack.name
-    document, has_commas = plain(document)
+    document, has_commas = plain(in_english(document))
     in_order = document.in_order or document.text
     if document.own is None:
         document = replace(document, text=with_facts(document.text, document.grids))

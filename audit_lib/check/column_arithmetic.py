@@ -139,7 +139,9 @@ def _roles(blocks: Sequence[_Block]) -> dict[int, Meaning]:
     free = [
         i
         for i, text in enumerate(texts)
-        if meaning_of(text) in (None, "share", "other") and any(n for table in tables for n in table[i])
+        if meaning_of(text) in (None, "share", "other")
+        and any(n for table in tables for n in table[i])
+        and not any(_has_sign(row[i]) for block in blocks for row in block.rows)
     ]
     whole = [
         i for i in free if all(n is None or (n.is_whole and not n.percent) for t in tables for n in t[i])
@@ -151,6 +153,12 @@ def _roles(blocks: Sequence[_Block]) -> dict[int, Meaning]:
         if score > best[0]:
             best = (score, roles)
     return {column: meaning for meaning, column in best[1].items() if meaning not in known}
+
+
+def _has_sign(text: str) -> bool:
+    """Whether a cell is a difference, which no number of people, rate or ratio is."""
+    number = read_number(text)
+    return text.lstrip().startswith("+") or (number is not None and number.negative)
 
 
 def _assignments(

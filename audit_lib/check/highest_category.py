@@ -17,10 +17,12 @@ from audit_lib.policies import Policy
 
 _GROUP: Final = r"(?:categor(?:y|ies)|groups?)"
 _WHO: Final = r"(?:reference|comparison|comparator|benchmark|best|top|base)"
+_OF_SOME: Final = rf" of (?:the )?{_GROUP} (?:of|with|that|above|over)\b"
+"""What the highest is of, where it is not of all: "the highest of the categories of at least 5 people"."""
 _NAMED: Final = (
     # "Highest rate: Asian (14.9%)", "Reference group (highest rate): men, 53%."
     re.compile(
-        rf"(?:\bhighest\b[^:.;]{{0,60}}|\b{_WHO} {_GROUP}[^:.;]{{0,40}}): ?(?P<name>[^.;:]{{1,90}})",
+        rf"(?:\bhighest\b(?!{_OF_SOME})[^:.;]{{0,60}}|\b{_WHO} {_GROUP}[^:.;]{{0,40}}): ?(?P<name>[^.;:]{{1,90}})",
         re.IGNORECASE,
     ),
     re.compile(

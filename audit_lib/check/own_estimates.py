@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from audit_lib.check.findings import SummaryFinding
 
-_CLOSE: Final = 1e-9
+_CLOSE: Final = 1e-12
 LOOSE: Final = 1e-6
 """For limits and p-values, which are found by iteration."""
 _MOST_FOR_FISHER: Final = 5000

@@ -30,6 +30,23 @@ def is_ours(words: str) -> bool:
     return any(pattern.search(words) for pattern in _patterns())
 
 
+def language_of(words: str) -> str | None:
+    """Return the language that a page of ours is in, by its last line; None where no line says that it is ours.
+
+    Examples
+    --------
+    >>> language_of("Hecho por audit_lib a partir de la ejecución sellada demo/2026.")
+    'es'
+    """
+    found = (
+        language
+        for language in LANGUAGES
+        for words_of in _LAST_LINES
+        if _pattern(Speaker(language).look_up(words_of)).search(words)
+    )
+    return next(found, None)
+
+
 def named_policies(words: str) -> list[str]:
     """Return the policies that a page's last line names.
 

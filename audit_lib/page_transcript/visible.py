@@ -76,7 +76,7 @@ class PageText:
         found = numerals(self.words)
         if not self.numerals_of:
             return found
-        return tuple(replace(one, of=of) for one, of in zip(found, self.numerals_of, strict=True))
+        return tuple(Numeral(one.type, one.text, of) for one, of in zip(found, self.numerals_of, strict=True))
 
     @property
     def place(self) -> str:

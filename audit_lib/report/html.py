@@ -26,7 +26,6 @@ _HALO = re.compile(
 _WORD = re.compile(r"(<text\b[^>]*>)([^<]*)(?=</text>)")
 
 _WITH_DIGITS = re.compile(r"(\S*\d\S*(?: %)?)")
-_NAMED = Markup('<span data-of="{}">{}</span>')
 
 # Controls but tab and newlines, surrogates, and the characters that embed, override or isolate a direction.
 _NO_TEXT = re.compile(
@@ -90,11 +89,13 @@ def _told(words: str) -> str:
     """Say of each numeral of a text what it is, where the text knows."""
     if not isinstance(words, Filled) or not any(map(str.isdigit, words)):
         return words
-    return Markup().join(
-        _NAMED.format(of, piece) if number % 2 and of else escape(piece)
+    made = [
+        f'<span data-of="{escape(of)}">{escape(piece)}</span>' if number % 2 and of else escape(piece)
         for stretch, of in words.stretches
         for number, piece in enumerate(_WITH_DIGITS.split(stretch))
-    )
+        if piece
+    ]
+    return Markup("".join(made))
 
 
 def _drawn(svg: str) -> Markup:

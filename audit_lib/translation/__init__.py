@@ -44,6 +44,7 @@ __all__ = [
     "known",
     "mark",
     "named",
+    "originals",
     "speaking",
     "spoken",
     "stated",
@@ -274,6 +275,20 @@ def texts_in(language: str) -> frozenset[str]:
     if language == "en":
         return frozenset(one.rpartition("\4")[2] for one in _ids("es"))
     return frozenset(words for key, words in vars(_catalogue(language))["_catalog"].items() if key)
+
+
+def originals(language: str) -> Iterator[tuple[str, str]]:
+    """Yield the texts of a language's catalogue: in English (of plurals the singular), and in the language.
+
+    Examples
+    --------
+    >>> ("not signed", "sin firma") in set(originals("es"))
+    True
+    """
+    for key, words in vars(_catalogue(language))["_catalog"].items():
+        english = (key[0] if isinstance(key, tuple) else key).rpartition("\4")[2]
+        if english and words:
+            yield english, words
 
 
 @cache

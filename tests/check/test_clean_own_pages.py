@@ -41,7 +41,11 @@ def pages(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 def found(folder: Path, name: str, content: bytes) -> list[tuple[str, str]]:
     (folder / name).write_bytes(content)
-    return [(one.id, one.printed) for one in check_report(folder / name).findings if one.id in FOUND]
+    return [
+        (one.id, one.printed)
+        for one in check_report(folder / name).findings
+        if one.id in FOUND or one.severity == "error"
+    ]
 
 
 def saved(name: str, content: bytes) -> Iterator[bytes]:

@@ -22,6 +22,14 @@ def told(folder: Path, words: str, tables: dict[str, Table] = TABLES) -> list[Su
     return [found for found in check_report(page).findings if found.id == "highest_category_wrong"]
 
 
+def test_the_highest_of_some_categories_is_not_the_highest_of_all(tmp_path: Path) -> None:
+    words = (
+        "The highest rate is that of 2 of 2 people (Men). Compared with the highest of the categories of at least 5 "
+        "people, Women: Others 0.500."
+    )
+    assert told(tmp_path, words) == []
+
+
 @pytest.mark.parametrize(
     "words",
     [
