@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 _YEAR: Final = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+_FISCAL: Final = re.compile(r"\bFY ?['\u2019]?(\d\d)(?!\d)", re.IGNORECASE)
 _EARLIER: Final = re.compile(
     r"\b(?:previous|prior|preceding|earlier|last (?:year|audit|period|cycle))\b", re.IGNORECASE
 )
@@ -20,8 +21,11 @@ def year_of(header: str) -> int | None:
     --------
     >>> year_of("2025 impact ratio"), year_of("Impact ratio (last year)"), year_of("Impact ratio")
     (2025, 0, None)
+    >>> year_of("FY24 ratio")
+    2024
     """
     years = [int(found) for found in _YEAR.findall(header)]
+    years += [2000 + int(found) for found in _FISCAL.findall(header)]
     if years:
         return max(years)
     return BEFORE if _EARLIER.search(header) else None

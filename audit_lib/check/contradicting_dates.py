@@ -38,6 +38,10 @@ _THIS_AUDIT: Final = re.compile(
     r"(?: (?:independent|annual|bias|impact)){0,3} audit\b",
     re.IGNORECASE,
 )
+# "The 2024 bias audit was completed on May 1, 2024" is of an earlier one where a page has one of 2025.
+_OF_YEAR: Final = re.compile(
+    r"\b((?:19|20)\d\d)(?:'s)? (?:(?:independent|annual|bias|impact) ){0,3}audit\b", re.IGNORECASE
+)
 _BEFORE: Final = 30  # characters
 _BEGINNING: Final = re.compile(r"\b(?:between|from|started|began|beginning)\s*$", re.IGNORECASE)
 _FIRST: Final = re.compile(
@@ -123,6 +127,7 @@ def audit_days(text: str) -> set[date]:
     exact: set[date] = set()
     months: set[date] = set()
     own: set[date] = set()  # said of this audit, in these words
+    yearly: set[date] = set()  # said of the audit of that year
     for words in re.finditer(words_of("F01"), text, re.IGNORECASE):
         line = text[text.rfind("\n", 0, words.start()) + 1 : words.start()]
         if _HISTORY.search(_clause_before(line)):
@@ -141,9 +146,12 @@ def audit_days(text: str) -> set[date]:
         (months if is_month(found) else exact).add(day)
         if _THIS_AUDIT.search(text, max(0, words.start() - _BEFORE), words.end()):
             own.add(day)
+        if (year := _OF_YEAR.search(text, max(0, words.start() - _BEFORE), words.end())) is not None:
+            yearly |= {day} if int(year[1]) == day.year else set()
     earlier = {
         read_date(found) for words in _EARLIER.finditer(text) if (found := DATE.match(text, words.end()))
     }
+    earlier |= {day for day in yearly - own if any(other.year > day.year for other in exact)}
     exact = exact - (earlier - own) or exact
     given = {(day.year, day.month) for day in exact}
     return exact | {day for day in months if (day.year, day.month) not in given}

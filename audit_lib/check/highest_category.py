@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Final
 
@@ -47,6 +47,7 @@ _NAMED: Final = (
 )
 
 
+_EVERYBODY: Final[Mapping[str, str]] = {}
 _NUMBER: Final = re.compile(r"(?:[,(]\s*|\s(?:at|with)\s+)[\d.,]*\d ?%?\)?")
 
 
@@ -98,7 +99,7 @@ def highest_categories(
 
 
 def _finding(one: Highest, sentence: str, tables: Sequence[PublishedTable]) -> SummaryFinding:
-    tops = [row for table in tables for row in _highest(table)]
+    tops = [row for table in tables for row in _highest(table, one.within)]
     mine = [row for row in tops if dict(row.label.levels) == one.label.levels]
     names, rates = (
         "; ".join(dict.fromkeys(row.label.text for row in tops)),
@@ -110,7 +111,8 @@ def _finding(one: Highest, sentence: str, tables: Sequence[PublishedTable]) -> S
         row=one.label.key if one.label.levels else "",
         printed=short(sentence),
         recomputed=rates if mine else names,
-        message=f"the highest rate is that of {names}" + (f": {rates}" if rates and one.rates else ""),
+        message=f"the highest rate{_of(one)} is that of {names}"
+        + (f": {rates}" if rates and one.rates else ""),
     )
 
 
@@ -132,7 +134,7 @@ def _holds(one: Highest, tables: Sequence[PublishedTable]) -> bool:
         if table.page and _may_lack(one, table):
             return True
         unit = unit_of(table, "rate")
-        for row in _highest(table):
+        for row in _highest(table, one.within):
             if one.label.levels and one.label.levels != dict(row.label.levels):
                 continue
             if not one.rates or any(_is_rate(value, digits, row, unit) for value, digits in one.rates):
@@ -174,9 +176,16 @@ def _rates(table: PublishedTable) -> list[tuple[Fraction, PublishedRow]]:
     return rates
 
 
-def _highest(table: PublishedTable) -> list[PublishedRow]:
-    """Return the rows of the highest rate, with and without the categories that have no ratio."""
-    rates = _rates(table)
+def _of(one: Highest) -> str:
+    return f" of {', '.join(one.within.values())}" if one.within else ""
+
+
+def _highest(table: PublishedTable, within: Mapping[str, str] = _EVERYBODY) -> list[PublishedRow]:
+    """Return the rows of the highest rate, with and without the categories that have no ratio.
+
+    Of a part of the people where `within` names one.
+    """
+    rates = [(rate, row) for rate, row in _rates(table) if within.items() <= row.label.levels.items()]
     with_ratio = [(rate, row) for rate, row in rates if row.cell("ratio").number is not None]
     tops = []
     for some in (rates, with_ratio):  # the rule is silent on categories without a ratio

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final
 
@@ -51,6 +51,11 @@ _OF_SOMETHING: Final = re.compile(
     _I,
 )
 _NEAR: Final = 25
+_OF_PART: Final = re.compile(
+    r"\b(?:within|among|amongst) (?:the |all |our )?(?P<who>[^,;:.()]{2,60}?)"
+    r"(?=,|[.;]|$| (?:had|has|have|the highest)\b)",
+    _I,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,11 +70,15 @@ class Highest:
         The category that it names; without levels where it names none.
     rates : tuple of (Fraction, int)
         The rates that it gives, and of each the decimals that it has as a fraction of 1.
+    within : mapping of str to str
+        Attribute -> category of the people that it is about, where it is about a part of them: "within the Black
+        category, men".
     """
 
     attributes: frozenset[str]
     label: Label
     rates: tuple[tuple[Fraction, int], ...]
+    within: Mapping[str, str] = field(default_factory=dict)
 
 
 def highest_in(sentence: str, policy: Policy) -> Iterator[Highest]:
@@ -100,6 +109,10 @@ def highest_in(sentence: str, policy: Policy) -> Iterator[Highest]:
         if label.role != "category":
             continue
         rates = tuple(_rates(part))
+        if within := _within(part, policy):
+            if len(label.levels) > len(within):
+                yield Highest(attributes=frozenset(label.levels), label=label, rates=rates, within=within)
+            continue
         levels = {name: level for name, level in label.levels.items() if not scope or name in scope}
         attributes = frozenset(levels) if levels else scope
         if scope and levels and set(levels) != set(scope):
@@ -110,6 +123,16 @@ def highest_in(sentence: str, policy: Policy) -> Iterator[Highest]:
                 label=Label(text=label.text, role="category", levels=levels),
                 rates=rates,
             )
+
+
+def _within(part: str, policy: Policy) -> Mapping[str, str]:
+    """Return the category that a statement looks at a part of: "among Black applicants, men had the highest rate"."""
+    for found in _OF_PART.finditer(part):
+        label = read_label([found["who"]], policy)
+        rest = read_label([f"{part[: found.start()]} {part[found.end() :]}"], policy)
+        if len(label.levels) == 1 and rest.levels and not rest.levels.items() <= label.levels.items():
+            return label.levels
+    return {}
 
 
 def is_of_earlier(sentence: str, year: int | None) -> bool:

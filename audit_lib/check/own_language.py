@@ -85,7 +85,7 @@ def _known(language: str, words: str) -> str | None:
         return found
     for pattern, english in _patterns(language):
         if (values := pattern.read(words)) is not None:
-            filled = {place: _known(language, value) or value for place, value in values.items()}
+            filled = {place: _label(language, value) for place, value in values.items()}
             return pattern.fill(english, filled)
     return None
 

@@ -128,3 +128,16 @@ def test_an_audit_older_than_a_year_when_the_use_began(
         not stale
         or "allowed a use until" in next(f for f in report.findings if f.severity == "error").message
     )
+
+
+@pytest.mark.parametrize(
+    ("audited", "differ"),
+    [
+        (f"{AUDITED} The 2022 bias audit was completed on May 1, 2022.", False),
+        (f"The 2022 bias audit was completed on May 1, 2022. {AUDITED}", False),
+        (f"{AUDITED} The 2024 bias audit was completed on May 1, 2024.", True),
+        (f"{AUDITED} The 2022 bias audit was completed on May 1, 2023.", True),
+    ],
+)
+def test_the_audit_of_an_earlier_year_is_another(tmp_path: Path, audited: str, differ: bool) -> None:
+    assert ("audit_dates_differ" in kinds(told(tmp_path, audited), notes=False)) == differ

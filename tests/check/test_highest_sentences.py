@@ -108,3 +108,19 @@ def test_of_whole_pages_only_one_category_is_right(tmp_path: Path) -> None:
         for row in rows[:6]:
             words = f"The highest selection rate in the {caption} is that of {row[0]}, at {best[3]}."
             assert bool(told(tmp_path, words, summary())) == (row is not best), words
+
+
+@pytest.mark.parametrize(
+    ("words", "faults"),
+    [
+        ("Within the White category, men had the highest selection rate.", 0),
+        ("Among White applicants, men had the highest selection rate (60.0%).", 0),
+        ("Men had the highest selection rate among White applicants.", 0),
+        ("Among men, White men had the highest selection rate.", 0),
+        ("Among White applicants, women had the highest selection rate.", 1),
+        ("Among men, Asian men had the highest selection rate.", 1),
+        ("Among White applicants, men had the highest selection rate (49.4%).", 1),
+    ],
+)
+def test_the_highest_of_a_part_of_the_people(tmp_path: Path, words: str, faults: int) -> None:
+    assert len(told(tmp_path, words)) == faults
