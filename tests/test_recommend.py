@@ -173,7 +173,7 @@ def test_every_metric_of_the_rules_is_registered_and_is_for_their_groups_and_ans
             assert {*record.needs} <= ANSWERS[family.task], f"{family.name}: {name} is of another task"
 
 
-LOOKED = replace(NONE, perturbation="lexicon", ftu=ftu_report([set()] * 8, ["sex"]))
+LOOKED = replace(NONE, perturbation="lexicon", ftu=ftu_report([set()] * 8, ["sex"], 0.95))
 
 
 def test_what_was_measured_on_the_prompts_comes_before_the_spec_s_answer() -> None:

@@ -161,7 +161,7 @@ def check_document(
     in_order = document.in_order or document.text
     if document.own is None:
         document = replace(document, text=with_facts(document.text, document.grids))
-    document = replace(document, grids=reshaped(document.grids, pack))
+    document = replace(document, grids=reshaped(document.grids, pack, ours=document.own is not None))
     tables = reunited(tables_of(document.grids, pack), pack)
     if not tables and (cards := grids_of_cards(in_order, pack)):
         why = CARDS_UNSURE if document.format == "pdf" else ""

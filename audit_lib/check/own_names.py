@@ -13,12 +13,14 @@ from typing import Final
 
 from audit_lib.check.findings import SummaryFinding
 from audit_lib.check.own_tables import half_up
-from audit_lib.page_transcript import Numeral, PageText
+from audit_lib.page_transcript import MINUS, Numeral, PageText
 
 _ONE: Final = frozenset({"alpha", "level", "line", "policy", "version"})
 """What a page has one of, however often it says it."""
 _COUNTS: Final = ("selected", "n", "top_selected", "top_n")
+_RATIO: Final = "ratio"
 _LEAST_TICKS: Final = 4
+_MOST_DIGITS: Final = 20
 
 
 def named_numerals(texts: Sequence[PageText]) -> list[SummaryFinding]:
@@ -49,28 +51,42 @@ def _constants(texts: Sequence[PageText]) -> Iterator[SummaryFinding]:
 
 def _plain(one: Numeral) -> str:
     """Return a number in one way: 95% as 0.95, 1,000 as 1000."""
-    if one.type not in ("percent", "decimal", "count"):
+    number = _number(one)
+    if number is None:
         return one.text
-    number = Fraction(one.text.rstrip(" %").replace(",", "").replace("\N{MINUS SIGN}", "-"))
     return str(float(number / 100 if one.type == "percent" else number))
+
+
+def _number(one: Numeral) -> Fraction | None:
+    """Return a numeral as a number; None where it is none, or one of so many digits that no page of ours has."""
+    text = one.text.rstrip(" %").replace(",", "").replace(MINUS, "-")
+    if one.type not in ("percent", "decimal", "count") or len(text) > _MOST_DIGITS or "e" in text:
+        return None
+    return Fraction(text)
 
 
 def _ratios(texts: Sequence[PageText]) -> Iterator[SummaryFinding]:
     """A sentence with a ratio and the four counts that it is of."""
     for text in texts:
-        named = {one.of: one.text for one in text.numerals if one.of in (*_COUNTS, "ratio")}
-        if len(named) < len(_COUNTS) + 1 or sum(one.of in named for one in text.numerals) > len(named):
+        found = [one for one in text.numerals if one.of in (*_COUNTS, _RATIO)]
+        named = {one.of: one for one in found}
+        if len(named) < len(_COUNTS) + 1 or len(found) > len(named):
             continue
-        selected, n, top_selected, top_n = (int(named[name].replace(",", "")) for name in _COUNTS)
-        ratio = named["ratio"].lstrip("+\N{MINUS SIGN}")
-        if not (n and top_n and top_selected):
+        if any(named[name].type != "count" for name in _COUNTS) or named[_RATIO].type not in (
+            "decimal",
+            "count",
+        ):
             continue
-        digits = len(ratio.partition(".")[2])
-        right = half_up(Fraction(selected * top_n, n * top_selected), digits)
-        if Fraction(ratio) != right or ratio != named["ratio"]:
+        selected, n, top_selected, top_n = (_number(named[name]) for name in _COUNTS)
+        ratio = _number(named[_RATIO])
+        if not (n and top_n and top_selected) or selected is None or ratio is None:
+            continue
+        digits = len(named[_RATIO].text.partition(".")[2])
+        right = half_up(selected * top_n / (n * top_selected), digits)
+        if ratio != right:
             yield _finding(
                 text,
-                named["ratio"],
+                named[_RATIO].text,
                 f"{float(right):.{digits}f}",
                 "the ratio is not that of the people beside it",
             )

@@ -31,7 +31,7 @@ def own_numerals(path: str | Path) -> list[dict[str, str]]:
     Raises
     ------
     InputError
-        If the file is no page of ours, or is one that was changed since.
+        If the file is no page of ours, is one of an older version, or one that was changed since.
     """
     document = read_document(Path(path))
     own = document.own
@@ -43,7 +43,10 @@ def own_numerals(path: str | Path) -> list[dict[str, str]]:
         raise InputError(
             f"{path}: it is not what was written ({found[0].message}); `audit check-report` names what differs"
         )
-    return list(_lines(read_transcript(own.transcript)))
+    transcript = read_transcript(own.transcript)
+    if transcript.older:
+        raise InputError(f"{path}: an older version made this page, whose numerals have types and no names")
+    return list(_lines(transcript))
 
 
 def _lines(transcript: Transcript) -> Iterator[dict[str, str]]:

@@ -66,6 +66,7 @@ def agreement(page: OwnPage) -> list[SummaryFinding]:
 def _html(seen: Visible, transcript: Transcript) -> Iterator[SummaryFinding]:
     yield from _texts(transcript.shown, transcript.comparable(seen.texts))
     yield from _elements(transcript.elements, seen.elements)
+    yield from _names(seen, transcript)
 
 
 def _texts(written: Sequence[PageText], shown: Sequence[PageText]) -> Iterator[SummaryFinding]:
@@ -124,6 +125,19 @@ def _elements(written: Mapping[str, str], shown: Mapping[str, str]) -> Iterator[
                 message=f"the elements of part {part!r} of the page (marks, colours, drawings, styles) are not "
                 "those that its transcript has a digest of",
             )
+
+
+def _names(seen: Visible, transcript: Transcript) -> Iterator[SummaryFinding]:
+    """What the transcript says of parts and numerals beside their words; pages whose parts name files say both."""
+    if not seen.sources:
+        return
+    if transcript.sources != seen.sources:
+        message = "it names other files for the page's parts than these do (data-from)"
+    elif not any(one.of for text in transcript.texts for one in text.numerals):
+        message = "it does not say what any numeral of the page is: it was not written with the page"
+    else:
+        return
+    yield SummaryFinding(id="transcript_unreadable", message=f"the page's own transcript: {message}")
 
 
 def _pdf(seen: PdfWords, transcript: Transcript) -> Iterator[SummaryFinding]:

@@ -106,7 +106,7 @@ def _about(
 
 def _level(beside: Sequence[_Beside]) -> float | None:
     for one in beside:
-        header = _column(one, "{level:.0%} interval, comparator held fixed")
+        header = _column(one, "{level:%} interval, comparator held fixed")
         if header and (found := re.search(r"\d+(?:\.\d+)?", header)) is not None:
             return float(found[0]) / 100
     return None
@@ -175,7 +175,7 @@ def _uncertainty(one: _Beside, main: OwnTable) -> Iterator[SummaryFinding]:
     yield from _people(one, main)
     exact = _column(one, "Exact p, comparator held fixed")
     deviations = _column(one, "Standard deviations")
-    fixed = _column(one, "{level:.0%} interval, comparator held fixed")
+    fixed = _column(one, "{level:%} interval, comparator held fixed")
     level, best = _level([one]), _highest(main)
     yield from _as_there(one, main)
     for label, cells, counts in _pairs(one, main):
@@ -202,7 +202,7 @@ def _uncertainty(one: _Beside, main: OwnTable) -> Iterator[SummaryFinding]:
 def _as_there(one: _Beside, main: OwnTable) -> Iterator[SummaryFinding]:
     """The interval under a ratio, and the side of the guideline that it is on, are those of the table of ratios."""
     picked, verdict = (
-        _column(one, "{level:.0%} interval, comparator picked by the data"),
+        _column(one, "{level:%} interval, comparator picked by the data"),
         _column(one, "Verdict"),
     )
     for row in main.rows:

@@ -38,7 +38,11 @@ def _with_label_header(grid: Grid) -> Grid:
     return grid
 
 
-def reshaped(grids: Sequence[Grid], policy: Policy) -> tuple[Grid, ...]:
-    """Cut tables that stand next to each other, turn those on their side, and spread what one cell or column holds."""
+def reshaped(grids: Sequence[Grid], policy: Policy, *, ours: bool = False) -> tuple[Grid, ...]:
+    """Cut tables that stand next to each other, turn those on their side, and spread what one cell or column holds.
+
+    A column whose header says nothing is known by its numbers, but on a page of ours (`ours`), whose headers all do.
+    """
     grids = upright(tuple(map(_with_label_header, undecorated(apart(grids, policy)))), policy)
-    return named(completed(spread(widened(with_named_breakdowns(tabled(grids, policy))))))
+    found = completed(spread(widened(with_named_breakdowns(tabled(grids, policy)))))
+    return found if ours else named(found)

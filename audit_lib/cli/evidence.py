@@ -334,8 +334,11 @@ def _check_report(options: argparse.Namespace) -> int:
 
 def _write_numerals(page: str, path: Path) -> None:
     from audit_lib.check.own_numerals import COLUMNS, own_numerals
+    from audit_lib.errors import InputError
     from audit_lib.report.tables import csv_bytes
 
+    if path.exists() and Path(page).exists() and path.samefile(page):
+        raise InputError(f"--numerals {path}: is the page itself; name another file")
     found = own_numerals(page)
     path.write_bytes(csv_bytes(COLUMNS, found))
     print(f"wrote {path}: {len(found):,} numerals", file=sys.stderr)

@@ -186,7 +186,7 @@ def _estimate_table(metric: str, own: Sequence[NumberRow], alpha: float) -> str:
 
 def _interval_head(own: Sequence[NumberRow]) -> str:
     level = next((one.level for number in own if (one := limits(number.interval)) is not None), None)
-    return t("Interval") if level is None else t("{level:.0%} interval", level=level)
+    return t("Interval") if level is None else t("{level:%} interval", level=level)
 
 
 def _limits(number: NumberRow, *, sign: bool) -> str:

@@ -214,7 +214,7 @@ def _spread(whole: Compared, parts: Sequence[Compared], used: int) -> StrataSpre
         for part, error in ((part, _error(part)) for part in parts)
         if not isinstance(part.value, Undefined) and not isinstance(error, Undefined)
     ]
-    level = next((one.interval.level for one in parts if isinstance(one.interval, Interval)), 0.95)
+    level = next((one.interval.level for one in (*parts, whole) if isinstance(one.interval, Interval)), 0.95)
     z = z_quantile(level)
     spread = effect_spread([value for _, value, _ in found], [error for _, _, error in found], level)
     return StrataSpread(

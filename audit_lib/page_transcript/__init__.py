@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 
-from audit_lib.page_transcript.numerals import Numeral, numerals
+from audit_lib.page_transcript.numerals import MINUS, Numeral, numerals
 from audit_lib.page_transcript.transcript import Transcript, read_transcript, write_transcript
 from audit_lib.page_transcript.visible import NAME, PageText, Visible, read_visible
 
 __all__ = [
+    "MINUS",
     "NAME",
     "Numeral",
     "PageText",

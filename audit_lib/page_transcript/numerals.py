@@ -58,7 +58,7 @@ def numerals(words: str, named: Sequence[Named] = ()) -> tuple[Numeral, ...]:
     words : str
         The text.
     named : sequence of (int, int, str)
-        Stretches of the text and what they are.
+        Stretches of the text and what they are, in their order.
 
     Examples
     --------
@@ -67,13 +67,22 @@ def numerals(words: str, named: Sequence[Named] = ()) -> tuple[Numeral, ...]:
     >>> numerals("20 of 48", [(0, 2, "selected")])
     (Numeral(type='count', text='20', of='selected'), Numeral(type='count', text='48', of=''))
     """
-    return tuple(_typed(found, named) for found in _TOKEN.finditer(words))
+    made: list[Numeral] = []
+    first = 0
+    for found in _TOKEN.finditer(words):
+        while first < len(named) and named[first][1] <= found.start():
+            first += 1
+        made.append(_typed(found, named, first))
+    return tuple(made)
 
 
-def _typed(token: re.Match[str], named: Sequence[Named]) -> Numeral:
+def _typed(token: re.Match[str], named: Sequence[Named], first: int) -> Numeral:
+    """Return a numeral; stretches before the one at `first` end before it."""
     bare = token[0].strip(_AROUND)
     start = token.start() + len(token[0]) - len(token[0].lstrip(_AROUND))
-    of = next((of for a, b, of in named if a < start + len(bare) and start < b), "")
+    while first < len(named) and named[first][1] <= start:
+        first += 1
+    of = named[first][2] if first < len(named) and named[first][0] < start + len(bare) else ""
     for type_, pattern in _TYPES:
         if pattern.fullmatch(bare):
             return Numeral(type_, bare, of)

@@ -115,5 +115,7 @@ def _piece(given: Mapping[str, object]) -> PageText:
     told = cast(list[list[str]], given["numerals"])
     if [one[:2] for one in told] != [[one.type, one.text] for one in numerals(piece.words)]:
         raise ValueError(f"its numerals are not those of {piece.words!r}")
-    named = tuple(str(of) for one in told for of in (one[2:] or [""]))
+    if any(len(one) > 3 or not all(isinstance(part, str) for part in one) for one in told):
+        raise ValueError(f"what it says of the numerals of {piece.words!r} has another form")
+    named = tuple(of for one in told for of in (one[2:] or [""]))
     return replace(piece, numerals_of=named if any(named) else ())

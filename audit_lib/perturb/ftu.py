@@ -70,7 +70,7 @@ def shown_fields(run: Run) -> frozenset[str] | None:
 def ftu_report(
     mentions: Iterable[Collection[str]],
     attributes: Sequence[str],
-    level: float = 0.95,
+    level: float,
     outside: Iterable[Collection[str]] | None = None,
 ) -> Unawareness:
     """Return the shares of prompts that mention each attribute, with Wilson intervals.
@@ -94,7 +94,7 @@ def ftu_report(
 
     Examples
     --------
-    >>> report = ftu_report([{"sex"}, {"sex", "race"}, set(), set()], ["sex", "race"])
+    >>> report = ftu_report([{"sex"}, {"sex", "race"}, set(), set()], ["sex", "race"], 0.95)
     >>> report.unaware, report.any.mentioning, report.attributes[1]
     (False, 2, AttributeMentioned(attribute='race', mentioning=1, share=0.25, interval=(0.045587, 0.699358)))
     """

@@ -33,8 +33,10 @@ class SubstitutedVariants:
         only: Sequence[str] | None,
         as_is: bool,
         around: Surroundings,
+        level: float,
     ) -> None:
         self.swap, self.cells, self.only, self.as_is, self.around = swap, cells, only, as_is, around
+        self.level = level
         self.unvaried = False
 
     @classmethod
@@ -50,6 +52,7 @@ class SubstitutedVariants:
             settings.fields,
             settings.no_mention == "as_is",
             Surroundings.of(run, swap),
+            run.spec.measure.level,
         )
 
     def survey(self, prompts: Iterable[Mapping[str, str]]) -> Survey:
@@ -64,7 +67,7 @@ class SubstitutedVariants:
             for text in parsed.values():
                 mentions, doubtful, left = mentions + text.count, doubtful + text.doubtful, left + text.left
         read = [{*one, *other} for one, other in zip(varied, outside, strict=True)]
-        ftu = ftu_report(read, self.swap.attributes, outside=outside)
+        ftu = ftu_report(read, self.swap.attributes, self.level, outside)
         self.unvaried = not any(varied)
         if self.unvaried and not self.as_is:
             raise LexiconError(_refusal(ftu))
@@ -156,4 +159,4 @@ def terms_outside_slots(run: Run, prompts: Iterable[Mapping[str, str]]) -> Unawa
         )
         for fields in prompts
     ]
-    return ftu_report(found, swap.attributes)
+    return ftu_report(found, swap.attributes, run.spec.measure.level)

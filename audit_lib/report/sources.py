@@ -40,6 +40,9 @@ FILES: Final[dict[str, tuple[str, ...]]] = {
     "planned_under": ("plan/plan.json",),
 }
 """Field of the content -> the files that determine it; ``policy`` is the pack that the page names."""
+_MEASURED: Final = ("metrics", "tables", "hidden", "archived_metrics")
+_MEASURED_ANEW: Final = ("sample/sample.json", "variants/variants.parquet", *_SHARDS)
+"""Under another pack than the plan's: the scores are measured again."""
 SEALED: Final = ("evidence/manifest.json",)
 """What a part that names the digest of the sealed manifest is made from, too."""
 _FIELDS: Final = frozenset(one.name for one in fields(Content))
@@ -68,8 +71,12 @@ class ReadContent(Content):
     @property
     def sources(self) -> tuple[str, ...]:
         """Files that what was read comes from, in the order of an audit."""
-        order = dict.fromkeys(file for name in FILES if name in self.fields_read for file in FILES[name])
-        return tuple(order)
+        files = FILES
+        if object.__getattribute__(self, "planned_under") is not None:
+            files = FILES | dict.fromkeys(_MEASURED, _MEASURED_ANEW)
+        return tuple(
+            dict.fromkeys(file for name in FILES if name in self.fields_read for file in files[name])
+        )
 
 
 Maker = Callable[[Content], Section | Iterable[Section] | None]

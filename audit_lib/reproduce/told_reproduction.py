@@ -13,6 +13,7 @@ from audit_lib.documents.reproduction import (
 )
 from audit_lib.reproduce.causes import short
 from audit_lib.results import Undefined
+from audit_lib.translation import percent_of
 
 if TYPE_CHECKING:
     from audit_lib.reproduce.reproduce_run import PlannedReproduction
@@ -109,8 +110,8 @@ def _subset(record: Reproduction) -> Iterator[str]:
     if (bound := record.subset) is not None and record.asked is not None:
         yield (
             f"a part was asked: {bound.differ:,} of {bound.drawn:,} drawn {record.asked.unit} differ, so with "
-            f"{bound.level:.0%} confidence at most {100 * bound.upper:.2g}% of all {record.asked.of_units:,} could; "
-            "which of the others differ, and what they do to the report, is not known"
+            f"{percent_of(bound.level)} confidence at most {100 * bound.upper:.2g}% of all "
+            f"{record.asked.of_units:,} could; which of the others differ, and what they do to the report, is not known"
         )
 
 

@@ -25,6 +25,7 @@ from audit_lib.translation.filled import (
     capitalised,
     filled_in,
     named,
+    percent_of,
     stated,
     stretches_of,
 )
@@ -45,6 +46,7 @@ __all__ = [
     "mark",
     "named",
     "originals",
+    "percent_of",
     "speaking",
     "spoken",
     "stated",

@@ -12,6 +12,8 @@ FIXED: Final = "words"
 STATED: Final = "stated"
 """What a text is that the spec states."""
 
+PERCENT: Final = "%"
+"""Form of a place: as `percent_of` prints."""
 Stretch = tuple[str, str]
 """Words, and what they are: the name of the place that they fill, `FIXED`, or empty where nobody knows."""
 
@@ -61,7 +63,7 @@ class Filled(str):
 
     def format(self, *args: object, **values: object) -> str:
         """Fill the places, which have names."""
-        return super().format(*args) if args else filled_in(self, values)
+        return super().format(*args, **values) if args else filled_in(self, values)
 
 
 def stretches_of(words: str) -> tuple[Stretch, ...]:
@@ -105,13 +107,24 @@ def capitalised(words: str) -> Filled:
     return from_stretches([(first[:1].upper(), of), (first[1:], of), *rest])
 
 
+def percent_of(share: float) -> str:
+    """Print a share that somebody chose, such as a level, in percent with all of its digits.
+
+    Examples
+    --------
+    >>> percent_of(0.95), percent_of(0.975), percent_of(0.9999)
+    ('95%', '97.5%', '99.99%')
+    """
+    return f"{round(100 * share, 10):.10g}%"
+
+
 def filled_in(template: str, values: Mapping[str, object]) -> Filled:
     """Fill the places of a text. A value that is such a text itself keeps what is known of it.
 
     Parameters
     ----------
     template : str
-        With places as in `str.format`.
+        With places as in `str.format`: a name, and how it is printed; ``{level:%}`` as `percent_of` does.
     values : mapping
         Name of a place -> what fills it.
 
@@ -129,10 +142,19 @@ def filled_in(template: str, values: Mapping[str, object]) -> Filled:
         if isinstance(value, Filled) and not form:
             stretches += ((words, of or place) for words, of in value.stretches)
         else:
-            stretches.append((format(value, form), place))
+            stretches.append((_printed(value, form), place))
     return from_stretches(stretches)
+
+
+def _printed(value: object, form: str) -> str:
+    if form == PERCENT and isinstance(value, int | float):
+        return percent_of(value)
+    return format(value, form)
 
 
 @lru_cache(4096)
 def _pieces(template: str) -> tuple[tuple[str, str | None, str], ...]:
-    return tuple((literal, place, form or "") for literal, place, form, _ in Formatter().parse(template))
+    found = tuple(Formatter().parse(template))
+    if any(conversion for _, _, _, conversion in found):
+        raise ValueError(f"{template!r}: a place has a name and a form, and no conversion")
+    return tuple((literal, place, form or "") for literal, place, form, _ in found)

@@ -8,7 +8,7 @@ from audit_lib.documents.validity import BestMetric, Contender
 from audit_lib.measure.metric import record_of
 from audit_lib.report.numbers import decimal, signed
 from audit_lib.results import Undefined
-from audit_lib.translation import archived, t
+from audit_lib.translation import archived, percent_of, t
 
 
 def title_of(metric: str) -> str:
@@ -45,7 +45,7 @@ def sentence_of(best: BestMetric) -> str:
             **words,
         )
     words |= {
-        "level": f"{best.interval.level:.0%}",
+        "level": percent_of(best.interval.level),
         "difference": signed(best.difference),
         "limits": f"{signed(best.interval.low)}, {signed(best.interval.high)}",
     }
@@ -87,7 +87,7 @@ def _on_rounds_not_seen(best: BestMetric) -> str:
         )
     words = {
         "held_out": decimal(first.held_out),
-        "level": f"{first.held_out_interval.level:.0%}",
+        "level": percent_of(first.held_out_interval.level),
         "limits": f"{signed(first.held_out_interval.low)}, {signed(first.held_out_interval.high)}",
     }
     if first.held_out_interval.low <= 0:

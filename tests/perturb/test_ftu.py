@@ -24,5 +24,5 @@ def test_shares_and_intervals(mentions: list[set[str]]) -> None:
 
 
 def test_without_prompts_nothing_is_claimed() -> None:
-    report = ftu_report([], ["sex"])
+    report = ftu_report([], ["sex"], 0.95)
     assert report.any.as_dict() == {"mentioning": 0, "share": None, "interval": None}

@@ -13,6 +13,8 @@ from audit_lib.archive.verify import verify
 from audit_lib.canonical import sha256
 from audit_lib.cli.main import main
 from audit_lib.errors import GateError, IncompleteRunError, SpecError
+from audit_lib.large_file import bytes_of
+from audit_lib.page_transcript import read_visible
 from audit_lib.report.under_pack import under_pack
 from audit_lib.run import Run
 from tests.archive.cases import do, new_run
@@ -116,3 +118,11 @@ def test_packs_are_listed_for_a_day_and_old_reviews_end_with_one(capsys: pytest.
     said = capsys.readouterr().out
     assert said.count("warning:") == said.count(", as of ") and "91 days" in said
     assert main(["policies", "ohio"]) == 2
+
+
+def test_its_parts_name_the_scores_that_were_measured_again(sealed: Run) -> None:
+    named = read_visible(
+        bytes_of(under_pack(sealed, "new_jersey_13_16").artefacts["report.html"]).decode()
+    ).sources
+    assert "scores/*/scores.parquet" in named["selection"]
+    assert "metrics/metrics.json" not in {file for files in named.values() for file in files}

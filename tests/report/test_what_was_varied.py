@@ -20,7 +20,7 @@ from tests.specs import INCLUDE, write
 TERMS = INCLUDE / "lexicons" / "terms"
 
 
-def audited(folder: Path, texts: list[str], **perturb: Any) -> Run:
+def audited(folder: Path, texts: list[str], level: float = 0.95, **perturb: Any) -> Run:
     fake("by_words", answer)
     rows = [
         {"prompt_id": f"p{i}", "application_id": f"a{i}", "position": "any", "resume": f"{text} {i}"}
@@ -41,7 +41,7 @@ def audited(folder: Path, texts: list[str], **perturb: Any) -> Run:
         prompt={"template": "t.yaml"},
         model={"backend": "by_words", "name": "by words"},
         decision={"rule": "above_median", "k": None, "round": None},
-        measure={"metrics": ["score_gap", "impact_ratio"], "strata": [[]]},
+        measure={"metrics": ["score_gap", "impact_ratio"], "strata": [[]], "level": level},
         report={"policy": "generic", "tool": "Scores texts."},
     )
     return up_to(pipeline.open_run(spec, WEEK, str(folder / "store")), "report")

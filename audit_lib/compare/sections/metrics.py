@@ -34,7 +34,7 @@ from audit_lib.report.sections.estimates import (
     tone_of,
     value_of,
 )
-from audit_lib.translation import t
+from audit_lib.translation import percent_of, t
 
 _DASH: Final = "\N{EN DASH}"
 _IN_FULL: Final = 60
@@ -240,7 +240,7 @@ def _methods(document: Comparison, estimates: Sequence[ComparedEstimate]) -> tup
 
 
 def _caption(document: Comparison, metric: ComparedMetric) -> str:
-    level, parity = f"{document.level:.0%}", f"{_parity(metric):g}"
+    level, parity = percent_of(document.level), f"{_parity(metric):g}"
     if metric.name == "adverse_impact_ratio":
         return t(
             "with {level} (thin) and 70% (thick) intervals; the line at {parity} is parity.",

@@ -151,13 +151,13 @@ def _effects(content: Content, title: str, estimates: Sequence[Estimate], chart:
         measure = content.spec.measure
         if measure.inner_level is None:
             caption = t(
-                "{title}, with {level:.0%} intervals; the line at 0 is parity.",
+                "{title}, with {level:%} intervals; the line at 0 is parity.",
                 title=title,
                 level=measure.level,
             )
         else:
             caption = t(
-                "{title}, with {level:.0%} (thin) and {inner:.0%} (thick) intervals; the line at 0 is parity.",
+                "{title}, with {level:%} (thin) and {inner:%} (thick) intervals; the line at 0 is parity.",
                 title=title,
                 level=measure.level,
                 inner=measure.inner_level,
@@ -293,7 +293,7 @@ def _perceived(content: Content, title: str, estimates: Sequence[Estimate], char
             Column(t("Meant"), numeric=False), Column(t("Named as meant")), Column(t("Interval")),
             *(Column(_answer(kind)) for kind in kinds),
         )  # fmt: skip
-        floored = t("The spec's floor is {floor:.0%} (checks.minimum_agreement).", floor=floor)
+        floored = t("The spec's floor is {floor:%} (checks.minimum_agreement).", floor=floor)
         yield Table(f"{title}: {known(axis)}", columns, tuple(rows), (*_method(found), floored))
 
 
@@ -301,7 +301,7 @@ def _answer(kind: str) -> str:
     """Return how answers of one kind to the question for the attribute are headed."""
     if kind in _NO_LEVEL:
         return t(_NO_LEVEL[kind])
-    return t("said: {level}", level=known(kind.removeprefix(_SAID)))
+    return t("said: {answer}", answer=known(kind.removeprefix(_SAID)))
 
 
 def _impact(content: Content, title: str, estimates: Sequence[Estimate], chart: bool) -> Iterable[Block]:
@@ -311,7 +311,7 @@ def _impact(content: Content, title: str, estimates: Sequence[Estimate], chart: 
     if chart:
         groups = {_rated(at): [dot_of(e, sign=False) for e in found] for at, found in by.items()}
         caption = t(
-            "{title}, with {level:.0%} (thin) and 70% (thick) intervals; 1 is parity.",
+            "{title}, with {level:%} (thin) and 70% (thick) intervals; 1 is parity.",
             title=title,
             level=content.spec.measure.level,
         )

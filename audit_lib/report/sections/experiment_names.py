@@ -131,7 +131,7 @@ def _by_name(found: NamesExplained) -> Iterable[Block]:
     for dots in groups.values():
         dots.sort(key=lambda dot: -(dot.value or 0.0))
     caption = t(
-        "Each name against the others of its group, with {level:.0%} intervals, drawn towards 0: the {drawn} of {all} "
+        "Each name against the others of its group, with {level:%} intervals, drawn towards 0: the {drawn} of {all} "
         "names that are furthest from it.",
         level=found.sd_interval.level,
         drawn=len(furthest),

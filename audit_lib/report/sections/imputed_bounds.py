@@ -38,7 +38,7 @@ _POINT: Final = mark(
     "biased where they do not: groups may look more equal than they are, or less."
 )
 _CAPTION: Final = mark(
-    "{title}: bounds (thick), the {level:.0%} interval of all that lies between them (thin), and the weighted estimate "
+    "{title}: bounds (thick), the {level:%} interval of all that lies between them (thin), and the weighted estimate "
     "(open mark)."
 )
 _MOST_ROWS: Final = 40

@@ -64,7 +64,7 @@ def _chart(estimates: Sequence[LeakageEstimate], level: float) -> Iterable[Block
     lowest = min(x for dot in drawn for x in (dot.value, dot.low) if x is not None)
     span = (max(0.0, min(0.4, lowest - 0.05)), 1.0)
     wide, narrow = (forest(rows, title=t(_TITLE), parity=0.5, span=span, width=w) for w in (760, 360))
-    caption = [t("AUC out of sample, with {level:.0%} intervals; the line at 0.5 is chance.", level=level)]
+    caption = [t("AUC out of sample, with {level:%} intervals; the line at 0.5 is chance.", level=level)]
     if any(dot.hollow for dot in drawn):
         caption.append(t("Open marks: redacted."))
     yield Chart(wide, narrow, Filled(" ").join(caption))

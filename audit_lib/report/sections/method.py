@@ -143,7 +143,7 @@ def _power(content: Content) -> Fold:
         Column(t("Smallest difference found")),
     )
     power = t(
-        "Found in {power:.0%} of audits, at {alpha:g} for all tests together. Effects and gaps of scores are in "
+        "Found in {power:%} of audits, at {alpha:g} for all tests together. Effects and gaps of scores are in "
         "standard deviations of the score.",
         power=content.plan.thresholds.power,
         alpha=content.plan.thresholds.alpha,

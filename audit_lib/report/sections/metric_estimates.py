@@ -56,10 +56,10 @@ _UNPERCEIVED: Final = mark(
     "not tell as it was meant, by the manipulation check: they do not show that it treats these groups alike. A "
     "difference is one whatever the model says when asked, and is not marked."
 )
-_AGAINST: Final = mark("{title} of each group against its reference, with {level:.0%} intervals.")
-_OF_EVERY_TWO: Final = mark("{title} of every two groups, with {level:.0%} intervals.")
-_OF_EACH: Final = mark("{title} of each group, with {level:.0%} intervals.")
-_OF_ALL: Final = mark("{title} of all groups together, with {level:.0%} intervals.")
+_AGAINST: Final = mark("{title} of each group against its reference, with {level:%} intervals.")
+_OF_EVERY_TWO: Final = mark("{title} of every two groups, with {level:%} intervals.")
+_OF_EACH: Final = mark("{title} of each group, with {level:%} intervals.")
+_OF_ALL: Final = mark("{title} of all groups together, with {level:%} intervals.")
 MOST_STRATA: Final = 50
 """Strata that are printed in full; the tables of more are in the CSV files."""
 _MOST_DOTS = 40

@@ -53,9 +53,7 @@ def rates_chart(content: Content, tables: list[ExactTable]) -> Chart | None:
         )
         for width, names in ((760, 270), (360, 0))
     )
-    caption = t(
-        "{table} in percent, with {level:.0%} intervals.", table=kind, level=content.spec.measure.level
-    )
+    caption = t("{table} in percent, with {level:%} intervals.", table=kind, level=content.spec.measure.level)
     return Chart(wide, narrow, caption)
 
 
@@ -95,7 +93,7 @@ def ratios_chart(content: Content, tables: list[ExactTable]) -> Chart | None:
     span = (0.0, min(2.0, max([1.2, *finite])))
     guide = (float(policy.guidance.threshold), f"{float(policy.guidance.threshold):g}")
     intervals = t(
-        "Impact ratios with {level:.0%} intervals (comparator picked by the data). Open dot: the category with the "
+        "Impact ratios with {level:%} intervals (comparator picked by the data). Open dot: the category with the "
         "highest rate. Red: below the guideline and a difference by its verdict, on {least} people or more in both "
         "groups.",
         level=content.spec.measure.level,

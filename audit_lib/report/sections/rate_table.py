@@ -62,7 +62,7 @@ def rate_table(content: Content, table: ExactTable) -> Table:
     if any(picked(row) for row in table.rows):
         notes.append(
             t(
-                "Under each ratio: its {level:.0%} interval, which allows for the comparator being picked by the data.",
+                "Under each ratio: its {level:%} interval, which allows for the comparator being picked by the data.",
                 level=content.spec.measure.level,
             )
         )

@@ -41,7 +41,7 @@ def reliability(content: Content) -> Iterable[Block]:
 
 def _chart(content: Content, where: str, own: list[Reliability]) -> Chart:
     groups = {in_words(one.group): [_point(each) for each in one.bins] for one in own}
-    words = t("{level:.0%} interval", level=content.spec.measure.level)
+    words = t("{level:%} interval", level=content.spec.measure.level)
     wide, narrow = (reliability_diagram(groups, interval_name=words, width=width) for width in (760, 360))
     caption = t(
         "Scores against what turned out to be true, by group, in ten bins of scores. Below the dashed line people of "

@@ -125,7 +125,7 @@ def figure_of_aucs(
     if not labels or len(labels) > _MOST_ROWS or len(panels) > _MOST_PANELS:
         return
     models = [_panel(title, own, gaps.get(title), labels, name) for title, own in panels.items()]
-    words = t("{level:.0%} interval", level=level)
+    words = t("{level:%} interval", level=level)
     try:
         wide, narrow = (
             auc_gap_figure(labels, models, interval_name=words, width=width) for width in (760, 360)
@@ -133,7 +133,7 @@ def figure_of_aucs(
     except UndefinedMetricError:
         return
     caption = t(
-        "AUC by subgroup and the largest difference, with {level:.0%} intervals. Subgroups too small to be compared "
+        "AUC by subgroup and the largest difference, with {level:%} intervals. Subgroups too small to be compared "
         "are not drawn.",
         level=level,
     )

@@ -78,7 +78,7 @@ def _leader(content: Content, kind: str, tables: list[ExactTable]) -> Figure:
     if limits := picked(row):
         words.append(
             t(
-                "{level:.0%} interval {interval}, comparator picked by the data.",
+                "{level:%} interval {interval}, comparator picked by the data.",
                 level=content.spec.measure.level,
                 interval=_between(content, limits),
             )
@@ -157,7 +157,7 @@ def _limits(content: Content) -> list[Text]:
     if numbers:
         planned = t(
             "Before the model was asked, the plan simulated this audit: a ratio has to be as small as {low:.2f} to "
-            "{high:.2f}, depending on the comparison, to be found in {power:.0%} of such audits.",
+            "{high:.2f}, depending on the comparison, to be found in {power:%} of such audits.",
             low=min(numbers),
             high=max(numbers),
             power=content.plan.thresholds.power,
@@ -172,7 +172,7 @@ def _limits(content: Content) -> list[Text]:
                 strong(t("What this audit could have found.") + " "),
                 t(
                     "Before the model was asked, the plan simulated this audit: of no comparison would it find even "
-                    "a ratio of 0 in {power:.0%} of such audits.",
+                    "a ratio of 0 in {power:%} of such audits.",
                     power=content.plan.thresholds.power,
                 ),
             )

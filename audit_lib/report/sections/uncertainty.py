@@ -63,15 +63,15 @@ def uncertainty_table(content: Content, table: ExactTable) -> Table:
             Column(t("Category"), numeric=False),
             Column(t("Assessed")),
             Column(t("Verdict"), numeric=False),
-            Column(t("{level:.0%} interval, comparator picked by the data", level=level)),
+            Column(t("{level:%} interval, comparator picked by the data", level=level)),
             *(
-                [Column(t("{level:.0%} interval at the population's median", level=level))]
+                [Column(t("{level:%} interval at the population's median", level=level))]
                 if at_population
                 else []
             ),
             Column(t("p, comparator picked by the data")),
             Column(t("p adjusted for all tests")),
-            Column(t("{level:.0%} interval, comparator held fixed", level=level)),
+            Column(t("{level:%} interval, comparator held fixed", level=level)),
             Column(t("Exact p, comparator held fixed") if exact else t("p, comparator held fixed")),
             Column(t("Standard deviations")),
         ),

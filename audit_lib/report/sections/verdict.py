@@ -299,7 +299,7 @@ def _ratio_words(content: Content, finding: RatioFinding) -> Text:
     if (ends := picked(row)) is not None:
         words.append(
             t(
-                "{level:.0%} interval {interval}.",
+                "{level:%} interval {interval}.",
                 level=content.spec.measure.level,
                 interval=interval(ends.low, ends.high, digits, threshold),
             )
@@ -319,7 +319,7 @@ def _estimate_words(content: Content, finding: EstimateFinding) -> Text:
     if limits(e.interval) is not None and e.imputed is None:
         words.append(
             t(
-                "{level:.0%} interval {interval}.",
+                "{level:%} interval {interval}.",
                 level=content.spec.measure.level,
                 interval=limits_of(e, sign=record.signed),
             )

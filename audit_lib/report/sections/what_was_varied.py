@@ -260,10 +260,10 @@ def _mentioning(content: Content, ftu: Unawareness) -> str:
             return words
         low, high = one.interval
         return t(
-            "{words} ({share:.1f}%, {level:.0f}% interval {low:.1f} to {high:.1f})",
+            "{words} ({share:.1f}%, {level:%} interval {low:.1f} to {high:.1f})",
             words=words,
             share=100 * one.share,
-            level=100 * ftu.level,
+            level=ftu.level,
             low=100 * low,
             high=100 * high,
         )
