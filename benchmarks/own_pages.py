@@ -179,7 +179,7 @@ def _saved(path: Path) -> Iterator[tuple[str, bytes]]:
 def _again(path: Path, edit: Edit) -> bytes | None:
     """What the careful editor hands out: the transcript or the digests made anew. Of a PDF nothing was written."""
     if path.suffix == ".html":
-        return _written_anew(path.read_text(encoding="utf-8"), edit.content.decode()).encode()
+        return written_anew(path.read_text(encoding="utf-8"), edit.content.decode()).encode()
     if path.suffix == ".json":
         document = json.loads(edit.content)
         document["digests"] = {k: sha256(pretty_json(v)) for k, v in document.items() if k != "digests"}
@@ -187,7 +187,7 @@ def _again(path: Path, edit: Edit) -> bytes | None:
     return None
 
 
-def _written_anew(before: str, page: str) -> str:
+def written_anew(before: str, page: str) -> str:
     """Return a page with a transcript of what it says now, which names each numeral as the one of before did."""
     names = [one.numerals_of for one in read_transcript(read_visible(before).transcript).texts]
     seen = read_visible(page)

@@ -27,7 +27,7 @@ def _with_label_header(grid: Grid) -> Grid:
     """Call a first column of categories so where its header is a word for numbers: "Population", "Rate group"."""
     for number, row in enumerate(grid.rows):
         meanings = [meaning_of(text) for text in row]
-        if sum(meaning in NUMBERS for meaning in meanings) <= _FEWEST:
+        if len(set(meanings) & set(NUMBERS)) <= _FEWEST:
             continue
         labels = [below[0] for below in grid.rows[number + 1 :]]
         of_people = sum(bool(categories_in(text)) for text in labels) >= _FEWEST

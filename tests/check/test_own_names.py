@@ -16,7 +16,7 @@ from audit_lib.canonical import canonical_json
 from audit_lib.check import check_report
 from audit_lib.check.own_names import named_numerals
 from audit_lib.page_transcript import NAME, PageText, read_transcript, read_visible
-from benchmarks.own_pages import _written_anew
+from benchmarks.own_pages import written_anew
 from tests.measure.test_experiments import CHECKED, METRICS, RATING, rater
 from tests.report.runs import made
 from tests.report.test_what_was_varied import audited
@@ -53,10 +53,10 @@ EDITS = {
 
 
 @pytest.mark.parametrize("edit", EDITS.values(), ids=list(EDITS))
-def test_an_edit_is_found_though_the_transcript_was_written_anew(
+def test_an_edit_is_found_though_the_transcript_waswritten_anew(
     edit: Callable[[str], str], page: str, tmp_path: Path
 ) -> None:
-    anew = _written_anew(page, edit(page))
+    anew = written_anew(page, edit(page))
     assert named_numerals(read_transcript(read_visible(anew).transcript).texts)
     path = tmp_path / "page.html"
     path.write_text(anew, encoding="utf-8")

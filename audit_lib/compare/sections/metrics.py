@@ -121,7 +121,7 @@ def _in_full(
                 ]
                 for one in settings
             }
-            yield from forest_chart(words, groups, parity, f"{words}, {_caption(document, metric)}", span)
+            yield from forest_chart(words, groups, parity, words + ", " + _caption(document, metric), span)
         yield _lines(document, metric, words, own, settings)
 
 
@@ -189,7 +189,7 @@ def _as_matrix(
                 for one in contrasts
             }
             title = f"{t(metric.title)}, {words}" if words else t(metric.title)
-            yield from forest_chart(title, groups, parity, f"{title}, {_caption(document, metric)}", span)
+            yield from forest_chart(title, groups, parity, title + ", " + _caption(document, metric), span)
         by_place = {(e.run, contrast(e)): e for e in own}
         rows = tuple(
             Row(

@@ -21,7 +21,7 @@ from audit_lib.report.blocks import (
 )
 from audit_lib.report.content import Content
 from audit_lib.report.numbers import count
-from audit_lib.translation import mark, t, tn
+from audit_lib.translation import mark, named, t, tn
 
 _ENDED: Final = {
     "completed": mark("completed"),
@@ -123,7 +123,7 @@ def _head(journal: JournalAtPlan) -> Paragraph:
                 head="{head}",
                 option="{option}",
             ),
-            number=code(str(journal.head.number)),
+            number=code(named(str(journal.head.number), "entry")),
             head=code(journal.head.sha256),
             option=code("audit journal --head"),
         )
