@@ -169,7 +169,7 @@ def check_document(
         document = replace(document, grids=(*document.grids, *cards))
         tables = reunited(tables_of(cards, pack), pack)
     own = _own_page(document)
-    if not tables and (own or document.own is not None):
+    if not tables and (own or (document.own is not None and _is_named_ours(document))):
         return CheckResult(
             file=name,
             format=document.format,
@@ -276,6 +276,11 @@ def check_document(
         rebuilt=tuple(rebuilt),
         not_checked=tuple(not_checked),
     )
+
+
+def _is_named_ours(document: PublishedFile) -> bool:
+    """Whether a file with a transcript or digests also says that this library made it."""
+    return isinstance(document.own, Mapping) or is_ours(document.text)
 
 
 def _own_page(document: PublishedFile) -> list[SummaryFinding]:

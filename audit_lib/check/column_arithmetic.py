@@ -15,6 +15,7 @@ from typing import Final
 
 from audit_lib.check.grids import Grid
 from audit_lib.check.headers import NUMBERS, Meaning, header_at, meaning_of
+from audit_lib.check.own_language import is_own
 from audit_lib.check.published_numbers import Number, read_cell, read_number
 from audit_lib.check.row_labels import categories_in
 
@@ -42,12 +43,17 @@ class _Block:
     rows: Sequence[Sequence[str]]
 
 
-def named(grids: Sequence[Grid]) -> tuple[Grid, ...]:
-    """Return grids whose headers say what their columns hold, as far as the numbers show it."""
+def named(grids: Sequence[Grid], *, ours: bool = False) -> tuple[Grid, ...]:
+    """Return grids whose headers say what their columns hold, as far as the numbers show it.
+
+    On a page of ours a table whose headers are all this library's own is left as it is.
+    """
     grids = [_without_row_numbers(grid) for grid in grids]
     alike: dict[tuple[str, ...], list[_Block]] = {}
     for number, grid in enumerate(grids):
         for block in _blocks(number, grid):
+            if ours and all(map(is_own, block.texts)):
+                continue
             alike.setdefault(block.texts[1:], []).append(block)
     found = [list(grid.rows) for grid in grids]
     for blocks in alike.values():
@@ -141,7 +147,7 @@ def _roles(blocks: Sequence[_Block]) -> dict[int, Meaning]:
         for i, text in enumerate(texts)
         if meaning_of(text) in (None, "share", "other")
         and any(n for table in tables for n in table[i])
-        and not any(_has_sign(row[i]) for block in blocks for row in block.rows)
+        and not _is_of_differences([row[i] for block in blocks for row in block.rows])
     ]
     whole = [
         i for i in free if all(n is None or (n.is_whole and not n.percent) for t in tables for n in t[i])
@@ -155,10 +161,11 @@ def _roles(blocks: Sequence[_Block]) -> dict[int, Meaning]:
     return {column: meaning for meaning, column in best[1].items() if meaning not in known}
 
 
-def _has_sign(text: str) -> bool:
-    """Whether a cell is a difference, which no number of people, rate or ratio is."""
-    number = read_number(text)
-    return text.lstrip().startswith("+") or (number is not None and number.negative)
+def _is_of_differences(texts: Sequence[str]) -> bool:
+    """Whether many cells have a sign, as no number of people, rate or ratio does; one may be a fault of the page."""
+    numbers = [(text, number) for text in texts if (number := read_number(text)) is not None]
+    signs = sum(number.negative or text.lstrip().startswith("+") for text, number in numbers)
+    return signs > (1 - _MOST) * len(numbers)
 
 
 def _assignments(

@@ -35,12 +35,12 @@ _HISTORY: Final = re.compile(
 )
 _THIS_AUDIT: Final = re.compile(
     r"\b(?:this|the (?:present|current|latest|most recent)|(?:present|current|latest|most recent))"
-    r"(?: (?:independent|annual|bias|impact)){0,3} audit\b",
+    r"(?: (?:19|20)\d\d)?(?: (?:independent|annual|bias|impact)){0,3} audit\b",
     re.IGNORECASE,
 )
 # "The 2024 bias audit was completed on May 1, 2024" is of an earlier one where a page has one of 2025.
 _OF_YEAR: Final = re.compile(
-    r"\b((?:19|20)\d\d)(?:'s)? (?:(?:independent|annual|bias|impact) ){0,3}audit\b", re.IGNORECASE
+    r"\bthe ((?:19|20)\d\d) (?:(?:independent|annual|bias|impact) ){0,3}audit\b[^.\n]*$", re.IGNORECASE
 )
 _BEFORE: Final = 30  # characters
 _BEGINNING: Final = re.compile(r"\b(?:between|from|started|began|beginning)\s*$", re.IGNORECASE)
@@ -66,7 +66,7 @@ def days(text: str, policy: Policy) -> Iterator[SummaryFinding]:
 
     A tool that was in use before the law was enforced had to be audited by the day it was.
     """
-    audited = audit_days(text)
+    audited, before = _audit_days(text)
     if len(audited) > 1:
         yield SummaryFinding(
             id="audit_dates_differ",
@@ -77,7 +77,7 @@ def days(text: str, policy: Policy) -> Iterator[SummaryFinding]:
     used = min((day for found in dates_after("F08", text) if (day := read_date(found))), default=None)
     if used is not None:
         enforced = policy.clock("validity").enforced
-        yield from _unaudited(text, used, audited, max(used, enforced or used), policy)
+        yield from _unaudited(text, used, audited | before, max(used, enforced or used), policy)
 
 
 def _unaudited(
@@ -124,10 +124,15 @@ def audit_days(text: str) -> set[date]:
     >>> [str(day) for day in audit_days("The bias audit was completed on May 2, 2026. Previous audit: May 9, 2025.")]
     ['2026-05-02']
     """
+    return _audit_days(text)[0]
+
+
+def _audit_days(text: str) -> tuple[set[date], set[date]]:
+    """Return the days of this audit, and those of earlier years' audits."""
     exact: set[date] = set()
     months: set[date] = set()
     own: set[date] = set()  # said of this audit, in these words
-    yearly: set[date] = set()  # said of the audit of that year
+    named: dict[int, set[date]] = {}  # said of the audit of a year
     for words in re.finditer(words_of("F01"), text, re.IGNORECASE):
         line = text[text.rfind("\n", 0, words.start()) + 1 : words.start()]
         if _HISTORY.search(_clause_before(line)):
@@ -146,15 +151,16 @@ def audit_days(text: str) -> set[date]:
         (months if is_month(found) else exact).add(day)
         if _THIS_AUDIT.search(text, max(0, words.start() - _BEFORE), words.end()):
             own.add(day)
-        if (year := _OF_YEAR.search(text, max(0, words.start() - _BEFORE), words.end())) is not None:
-            yearly |= {day} if int(year[1]) == day.year else set()
+        if (said := _OF_YEAR.search(text, max(0, words.start() - _BEFORE), found.start())) is not None:
+            named.setdefault(int(said[1]), set()).add(day)
     earlier = {
         read_date(found) for words in _EARLIER.finditer(text) if (found := DATE.match(text, words.end()))
     }
-    earlier |= {day for day in yearly - own if any(other.year > day.year for other in exact)}
-    exact = exact - (earlier - own) or exact
+    yearly = {day for year, days in named.items() if len(days) == 1 for day in days if day.year == year}
+    before = {day for day in yearly - own if any(other.year > day.year for other in exact)}
+    exact = exact - ((earlier | before) - own) or exact
     given = {(day.year, day.month) for day in exact}
-    return exact | {day for day in months if (day.year, day.month) not in given}
+    return exact | {day for day in months if (day.year, day.month) not in given}, before
 
 
 def _clause_before(line: str) -> str:

@@ -17,7 +17,7 @@ from audit_lib.policies import Policy
 
 _GROUP: Final = r"(?:categor(?:y|ies)|groups?)"
 _WHO: Final = r"(?:reference|comparison|comparator|benchmark|best|top|base)"
-_OF_SOME: Final = rf" of (?:the )?{_GROUP} (?:of|with|that|above|over)\b"
+_OF_SOME: Final = rf" of (?:the )?{_GROUP} (?:of|with|above|over) (?:at least|more than|\d)"
 """What the highest is of, where it is not of all: "the highest of the categories of at least 5 people"."""
 _NAMED: Final = (
     # "Highest rate: Asian (14.9%)", "Reference group (highest rate): men, 53%."
@@ -69,7 +69,7 @@ def highest_categories(
         for one, mine in [pair for pair in held if not _holds(*pair)][:1]:
             said.add(one.label.key)
             yield _finding(one, sentence, mine)
-        if held:
+        if held or any(one.within for one, _ in about):
             continue
         if NEGATED.search(without_denied_ethnicity(sentence)):
             continue
@@ -121,7 +121,7 @@ def _tables_of(
 ) -> list[PublishedTable]:
     """Return the tables that a statement may be about and that have rates: of the position that its sentence names."""
     family = next((each for each in policy.families if set(each.attributes) == one.attributes), None)
-    mine = [t for t in tables if family is not None and t.family == family.name and _highest(t)]
+    mine = [t for t in tables if family is not None and t.family == family.name and _highest(t, one.within)]
     return [t for t in mine if t.place and _speaks_of(sentence, t.place)] or mine
 
 

@@ -51,10 +51,14 @@ _OF_SOMETHING: Final = re.compile(
     _I,
 )
 _NEAR: Final = 25
-_OF_PART: Final = re.compile(
-    r"\b(?:within|among|amongst) (?:the |all |our )?(?P<who>[^,;:.()]{2,60}?)"
-    r"(?=,|[.;]|$| (?:had|has|have|the highest)\b)",
-    _I,
+_WHO: Final = r"(?:within|among|amongst) (?:the |all |our )?(?P<who>[^,;:.()]{2,60}?)"
+_OF_PART: Final = (
+    re.compile(rf"^\W*{_WHO}(?=,| (?:had|has|have)\b)", _I),
+    re.compile(rf"\brate(?:,? \([^()]*\)| of [\d.]+ ?%)? {_WHO}\W*$", _I),
+)
+"""A part of the people, at the begin of a statement or right behind its rate."""
+_OF_ALL: Final = re.compile(
+    r"\b(?:overall|all (?:the )?(?:\w+ )?(?:categories|groups)|also|too|except)\b", _I
 )
 
 
@@ -127,10 +131,14 @@ def highest_in(sentence: str, policy: Policy) -> Iterator[Highest]:
 
 def _within(part: str, policy: Policy) -> Mapping[str, str]:
     """Return the category that a statement looks at a part of: "among Black applicants, men had the highest rate"."""
-    for found in _OF_PART.finditer(part):
-        label = read_label([found["who"]], policy)
-        rest = read_label([f"{part[: found.start()]} {part[found.end() :]}"], policy)
-        if len(label.levels) == 1 and rest.levels and not rest.levels.items() <= label.levels.items():
+    for pattern in _OF_PART:
+        if (found := pattern.search(part)) is None:
+            continue
+        rest = f"{part[: found.start()]} {part[found.end() :]}"
+        if _scope(rest) or _OF_ALL.search(part):
+            continue
+        label, other = read_label([found["who"]], policy), read_label([rest], policy)
+        if len(label.levels) == 1 and other.levels and not other.levels.items() <= label.levels.items():
             return label.levels
     return {}
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from audit_lib.check.grids import Grid, PublishedFile
 from audit_lib.check.own_footer import language_of
-from audit_lib.translation import LANGUAGES, originals
+from audit_lib.translation import LANGUAGES, originals, texts_in
 from audit_lib.translation.patterns import Pattern, pattern_of
 
 _SENTENCE: Final = re.compile(r"(?<=[.:;?!])\s+")
@@ -40,6 +40,25 @@ def in_english(document: PublishedFile) -> PublishedFile:
         grids=tuple(_grid(language, grid) for grid in document.grids),
         caution="; ".join(filter(None, [document.caution, caution])),
     )
+
+
+@cache
+def is_own(words: str) -> bool:
+    """Whether a header is one of this library's: a text of its catalogue, or one filled in.
+
+    Examples
+    --------
+    >>> is_own("95% interval, comparator held fixed"), is_own("Parity index")
+    (True, False)
+    """
+    return words.strip() in texts_in("en") or any(
+        pattern.read(words.strip()) is not None for pattern in _english_patterns()
+    )
+
+
+@cache
+def _english_patterns() -> tuple[Pattern, ...]:
+    return tuple(one for words in texts_in("en") if (one := pattern_of(words)) is not None)
 
 
 def _text(language: str, text: str) -> str:

@@ -124,9 +124,8 @@ def _is_number(text: PageText) -> bool:
 
 
 def _ticks(ticks: Sequence[PageText]) -> Iterator[SummaryFinding]:
-    values = [
-        Fraction(_plain(one.numerals[0])) for one in ticks if one.numerals[0].type in ("decimal", "count")
-    ]
+    read = [_number(one.numerals[0]) for one in ticks if one.numerals[0].type in ("decimal", "count")]
+    values = [value for value in read if value is not None]
     if len(values) < len(ticks) or len(values) < _LEAST_TICKS or _step(values) is not None:
         return
     for at, one in enumerate(ticks):

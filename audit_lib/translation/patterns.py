@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from string import Formatter
@@ -20,20 +19,40 @@ class Pattern:
     ----------
     english : str
         The text with its places.
-    expression : re.Pattern
-        What a filled text must match in full.
+    literals, places : tuple of str
+        What is its own, and the names of the places between: always one literal more.
     literal : int
         How many characters are its own.
     """
 
     english: str
-    expression: re.Pattern[str]
+    literals: tuple[str, ...]
+    places: tuple[str, ...]
     literal: int
 
     def read(self, words: str) -> dict[str, str] | None:
-        """Return what fills the places, or None where the text is another."""
-        found = self.expression.fullmatch(words)
-        return None if found is None else found.groupdict()
+        """Return what fills the places, or None where the text is another.
+
+        Each place holds as little as it can, and at least a character; found in one pass, whatever the text.
+        """
+        first, *between, last = self.literals
+        if not words.startswith(first) or not words.endswith(last):
+            return None
+        at, end, filled = len(first), len(words) - len(last), list[str]()
+        for literal in between:
+            found = words.find(literal, at + 1, end)
+            if found < 0:
+                return None
+            filled.append(words[at:found])
+            at = found + len(literal)
+        if at >= end:
+            return None
+        filled.append(words[at:end])
+        values: dict[str, str] = {}
+        for place, value in zip(self.places, filled, strict=True):
+            if values.setdefault(place, value) != value:
+                return None
+        return values
 
     def fill(self, template: str, values: Mapping[str, str]) -> str:
         """Fill the places of a translation with what was read."""
@@ -56,14 +75,13 @@ def pattern_of(english: str) -> Pattern | None:
     >>> pattern_of("{a} to {b}") is None
     True
     """
-    pieces, seen, letters, literal = [], set(), 0, 0
+    literals, places, letters = [""], list[str](), 0
     for own, place, _, _ in Formatter().parse(english):
-        pieces.append(re.escape(own))
+        literals[-1] += own
         letters += sum(c.isalpha() for c in own)
-        literal += len(own)
         if place is not None:
-            pieces.append(f"(?P={place})" if place in seen else f"(?P<{place}>.+?)")
-            seen.add(place)
-    if letters < _LEAST_LITERAL or not seen:
+            places.append(place)
+            literals.append("")
+    if letters < _LEAST_LITERAL or not places:
         return None
-    return Pattern(english, re.compile("".join(pieces), re.DOTALL), literal)
+    return Pattern(english, tuple(literals), tuple(places), sum(map(len, literals)))

@@ -137,7 +137,25 @@ def test_an_audit_older_than_a_year_when_the_use_began(
         (f"The 2022 bias audit was completed on May 1, 2022. {AUDITED}", False),
         (f"{AUDITED} The 2024 bias audit was completed on May 1, 2024.", True),
         (f"{AUDITED} The 2022 bias audit was completed on May 1, 2023.", True),
+        (f"2022 Bias Audit</p><p>The bias audit was completed on May 1, 2022.</p><p>{AUDITED}", True),
+        (f"Results of the 2022 bias audit. The audit was completed on May 1, 2022. {AUDITED}", True),
+        (f"This 2022 bias audit was completed on May 1, 2022. {AUDITED}", True),
+        (f"The current 2022 bias audit was completed on May 1, 2022. {AUDITED}", True),
+        (
+            "The 2022 bias audit was completed on May 1, 2022. The 2022 bias audit was completed on June 1, 2023.",
+            True,
+        ),
     ],
 )
 def test_the_audit_of_an_earlier_year_is_another(tmp_path: Path, audited: str, differ: bool) -> None:
     assert ("audit_dates_differ" in kinds(told(tmp_path, audited), notes=False)) == differ
+
+
+def test_a_use_after_the_audit_of_an_earlier_year_had_one(tmp_path: Path) -> None:
+    report = told(
+        tmp_path,
+        "The 2022 bias audit of the data of 2021 was completed on December 1, 2022. "
+        "The 2023 bias audit was completed on November 29, 2023. This is our first bias audit since.",
+        "Distribution date: June 1, 2023.",
+    )
+    assert [one.id for one in report.findings if "use" in one.id or "date" in one.id] == []

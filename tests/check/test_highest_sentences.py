@@ -124,3 +124,19 @@ def test_of_whole_pages_only_one_category_is_right(tmp_path: Path) -> None:
 )
 def test_the_highest_of_a_part_of_the_people(tmp_path: Path, words: str, faults: int) -> None:
     assert len(told(tmp_path, words)) == faults
+
+
+@pytest.mark.parametrize(
+    ("words", "faults"),
+    [
+        ("By sex, men had the highest selection rate (49.4%), except among Asian applicants.", 0),
+        ("By sex, women had the highest selection rate, as among White applicants.", 1),
+        ("Women had the highest selection rate overall and among White applicants.", 1),
+        ("By race, Asian applicants had the highest selection rate, also among men.", 1),
+        ("Highest of the categories of sex: Women", 1),
+        ("Highest of the categories of at least 5 people: Women", 0),
+        ("Among Hispanic or Latino applicants, women had the highest selection rate.", 0),
+    ],
+)
+def test_what_is_said_of_all_is_not_of_a_part(tmp_path: Path, words: str, faults: int) -> None:
+    assert len(told(tmp_path, words)) == faults

@@ -53,7 +53,7 @@ EDITS = {
 
 
 @pytest.mark.parametrize("edit", EDITS.values(), ids=list(EDITS))
-def test_an_edit_is_found_though_the_transcript_waswritten_anew(
+def test_an_edit_is_found_though_the_transcript_was_written_anew(
     edit: Callable[[str], str], page: str, tmp_path: Path
 ) -> None:
     anew = written_anew(page, edit(page))
@@ -154,3 +154,19 @@ def test_another_level_is_said_everywhere_alike(level: float, tmp_path: Path) ->
         html = run.stage("report").read("report.html").decode()
         assert named_numerals(read_transcript(read_visible(html).transcript).texts) == []
         assert f"{100 * level:g}% interval" in html, "97.5% is not 98%"
+
+
+@pytest.mark.parametrize(
+    "ticks",
+    [
+        "1,000 2,000 3,000 123,456,789,012,345,678,901,234",
+        "\N{MINUS SIGN}1.5e5 1.5 2.5 3.5",
+        "1.0e400 2.0e400 3.0e400 9.0e400",
+        "1.0 2.0 3.0 1.0e99999999",
+    ],
+)
+def test_ticks_that_no_chart_of_ours_has_are_passed_over(ticks: str) -> None:
+    texts = [PageText("a", "desc", "A chart")] + [
+        PageText("a", "text", one, of="tick") for one in ticks.split()
+    ]
+    assert named_numerals(texts) == []
