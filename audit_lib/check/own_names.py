@@ -6,6 +6,7 @@ words.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise
@@ -20,6 +21,7 @@ _ONE: Final = frozenset({"alpha", "level", "line", "policy", "version"})
 _COUNTS: Final = ("selected", "n", "top_selected", "top_n")
 _RATIO: Final = "ratio"
 _LEAST_TICKS: Final = 4
+_MOST_TICKS: Final = 100
 _MOST_DIGITS: Final = 20
 
 
@@ -42,8 +44,7 @@ def _constants(texts: Sequence[PageText]) -> Iterator[SummaryFinding]:
             if one.of in _ONE:
                 said.setdefault(one.of, []).append((text, _plain(one)))
     for name, places in said.items():
-        values = [value for _, value in places]
-        most = max(dict.fromkeys(values), key=values.count)
+        most = Counter(value for _, value in places).most_common(1)[0][0]
         for text, value in places:
             if value != most:
                 yield _finding(text, value, most, f"the page says another {name} elsewhere")
@@ -126,7 +127,9 @@ def _is_number(text: PageText) -> bool:
 def _ticks(ticks: Sequence[PageText]) -> Iterator[SummaryFinding]:
     read = [_number(one.numerals[0]) for one in ticks if one.numerals[0].type in ("decimal", "count")]
     values = [value for value in read if value is not None]
-    if len(values) < len(ticks) or len(values) < _LEAST_TICKS or _step(values) is not None:
+    if len(values) < len(ticks) or not _LEAST_TICKS <= len(values) <= _MOST_TICKS:
+        return
+    if _step(values) is not None:
         return
     for at, one in enumerate(ticks):
         # Were this one right, all steps would be the same.
