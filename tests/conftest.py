@@ -7,6 +7,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -115,3 +116,16 @@ def in_s3_environment(s3_server: S3Server, monkeypatch: pytest.MonkeyPatch) -> N
         monkeypatch.setenv(name, value)
     for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL"):
         monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(scope="session")
+def run_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Run]:
+    """Runs by their names in `tests.translation.page_runs`: between them they have every section. Each is made once."""
+
+    @cache
+    def made(name: str) -> Run:
+        from tests.translation.page_runs import RUNS  # its modules have tests of their own
+
+        return RUNS[name](tmp_path_factory.mktemp(name))
+
+    return made

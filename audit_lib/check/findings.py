@@ -217,7 +217,9 @@ KINDS: Final[Mapping[str, FindingKind]] = MappingProxyType(
         "marks_changed": FindingKind(
             "error", "marks, colours or drawings of our page are not those that were written", _TRANSCRIPT
         ),
-        "transcript_unreadable": FindingKind("error", "our page's transcript cannot be read", _TRANSCRIPT),
+        "transcript_unreadable": FindingKind(
+            "error", "our page's transcript cannot be read, or was not written with the page", _TRANSCRIPT
+        ),
         "transcript_missing": FindingKind(
             "warning", "a page that says it is ours carries no transcript of what it said", _TRANSCRIPT
         ),

@@ -45,7 +45,7 @@ def answered_by(content: Content) -> str:
     left_out = [entry for entry in _recorded(content) if not entry.audited]
     if not left_out:
         return words
-    listed = Filled(", ").join(f"{entry.model} ({count(entry.rows)})" for entry in left_out)
+    listed = ", ".join(f"{entry.model} ({count(entry.rows)})" for entry in left_out)
     return t("{words}. Left out, as model.served does not list them: {models}", words=words, models=listed)
 
 

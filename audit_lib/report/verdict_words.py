@@ -77,7 +77,7 @@ def counted(estimates: Iterable[AnyEstimate]) -> tuple[str, str] | None:
     numbers = t(
         "Verdicts on {n:,} comparisons of the headline: {verdicts}.",
         n=len(kinds),
-        verdicts=Filled(", ").join(f"{t(_WORDS[kind, None])} {kinds.count(kind):,}" for kind in there),
+        verdicts=", ".join(f"{t(_WORDS[kind, None])} {kinds.count(kind):,}" for kind in there),
     )
     open_ones = [one for one, verdict in judged if verdict.kind == "undecided"]
     bounded = {isinstance(one, Estimate) and one.imputed is not None for one in open_ones}

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import fields, is_dataclass, replace
 from fnmatch import fnmatch
-from functools import cache
 from typing import Any, Final
 
 import pytest
@@ -28,15 +27,6 @@ FAST = ("selection_audit", "hidden_cells", "pairwise", "texts")
 CASES = [pytest.param(name, marks=[] if name in FAST else [pytest.mark.slow]) for name in RUNS]
 REPEATED: Final = frozenset({"title", "aria-label", "alt", "data-running", "th", "caption"})
 """Names of rows, columns and tables, which other numerals refer to, and what repeats the page's own words."""
-
-
-@pytest.fixture(scope="module")
-def run_of(tmp_path_factory: pytest.TempPathFactory):
-    @cache
-    def made(name: str) -> Run:
-        return RUNS[name](tmp_path_factory.mktemp(name))
-
-    return made
 
 
 def told(page: bytes) -> Transcript:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,6 @@ from audit_lib.report.content import gather
 from audit_lib.report.html import render_html
 from audit_lib.report.page import make_page
 from audit_lib.report.page import page_in as page_and_rest
-from audit_lib.run import Run
 from audit_lib.translation import LANGUAGES, PSEUDO, speaking
 from tests.report.runs import signature
 from tests.translation.leftover import leftover, own_strings, page_in, shown
@@ -39,15 +37,6 @@ EARLIER = tuple(
     )
 )  # fmt: skip
 CASES = [pytest.param(name, marks=[] if name in FAST else [pytest.mark.slow]) for name in RUNS]
-
-
-@pytest.fixture(scope="module")
-def run_of(tmp_path_factory: pytest.TempPathFactory):
-    @cache
-    def made(name: str) -> Run:
-        return RUNS[name](tmp_path_factory.mktemp(name))
-
-    return made
 
 
 @pytest.mark.parametrize("name", CASES)

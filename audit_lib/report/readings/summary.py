@@ -207,7 +207,7 @@ def _parts(content: Content) -> Iterable[Block]:
 
 def _data(content: Content) -> Iterable[tuple[str, Text]]:
     spec, english = content.spec, in_language(SUMMARY, "en")
-    sources = Filled(", ").join(one.path for one in content.sample.sources)
+    sources = ", ".join(one.path for one in content.sample.sources)
     whose = {
         "historical": t("Historical data of the employer's own use"),
         "pooled": t("Historical data of several employers together"),

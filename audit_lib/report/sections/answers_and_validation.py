@@ -184,7 +184,7 @@ def _missing_chart(content: Content) -> Chart | None:
         for e in entries
     ]
     reach = max(d.value or 0.0 for d in dots) * 1.15
-    description = Filled("; ").join(f"{d.label}: {d.printed}" for d in dots)
+    description = "; ".join(f"{d.label}: {d.printed}" for d in dots)
     wide, narrow = (
         dot_chart(
             t("Share of rows without a score, in percent"),

@@ -96,7 +96,7 @@ def _chart(
     signs = record.signed and bool(estimates[0].reference)
     reach = max(1e-6, *(abs(end) for d in dots for end in (d.low, d.high, d.value) if end is not None)) * 1.08
     span = (-reach, reach) if signs else (0.0, max(reach, record.parity or 0.0))
-    said = Filled("; ").join(f"{dot.label}: {dot.printed}" for dot in dots)
+    said = "; ".join(f"{dot.label}: {dot.printed}" for dot in dots)
     wide, narrow = (
         draw(record.figure, title, said, dots, span=span, origin=record.parity, width=width)
         for width in (760, 360)

@@ -109,7 +109,7 @@ def _table(measured: Leakage) -> Table:
             Cell(t(UNDEFINED) if gone else count(e.n)),
             Cell(t(UNDEFINED) if gone else count(e.applications)),
         )
-        rows.append(Row(_material(e), cells, note=Filled(", ").join(e.fields)))
+        rows.append(Row(_material(e), cells, note=", ".join(e.fields)))
     return Table(t(_TITLE), columns, tuple(rows), _notes(measured))
 
 

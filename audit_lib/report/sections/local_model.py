@@ -54,7 +54,7 @@ def how_it_was_asked(model: Mapping[str, Any]) -> Iterator[tuple[str, Text]]:
         if template.get("date") is not None:
             yield t("Date that the chat template writes"), text(str(template["date"]))
         if given := template.get("kwargs"):
-            said = Filled("; ").join(f"{name}: {_said(value)}" for name, value in sorted(given.items()))
+            said = "; ".join(f"{name}: {_said(value)}" for name, value in sorted(given.items()))
             yield t("Given to the chat template"), text(said)
     if ways := model.get("ways"):
         told = Filled("; ").join(t(_WAYS[way]) if way in _WAYS else str(way) for way in ways)

@@ -70,6 +70,4 @@ def _whom(estimate: Estimate) -> str:
 
 
 def _parameters(estimate: Estimate) -> str:
-    return Filled(", ").join(
-        f"{key} {estimate.parameters[key]}" for key in DESIGN if key in estimate.parameters
-    )
+    return ", ".join(f"{key} {estimate.parameters[key]}" for key in DESIGN if key in estimate.parameters)

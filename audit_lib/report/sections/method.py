@@ -55,7 +55,7 @@ def decisions(content: Content) -> Section:
     facts = Facts(
         (
             (t("Metrics"), text(Filled(", ").join(_name(metric) for metric in plan.metrics))),
-            (t("Quotas k"), text(Filled(", ").join(map(str, plan.quotas)))),
+            (t("Quotas k"), text(", ".join(map(str, plan.quotas)))),
             (t("Guidance"), text(f"{thresholds.guidance_ratio} ({t(policy.guidance.cite)})")),
             (
                 t("Significance, power, coverage"),

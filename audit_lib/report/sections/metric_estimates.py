@@ -233,7 +233,7 @@ def _details(estimates: list[Estimate]) -> dict[int, str]:
     keys = dict.fromkeys(key for e in estimates for key in e.parameters if key != K)
     varied = [key for key in keys if len({str(e.parameters.get(key)) for e in estimates}) > 1]
     return {
-        id(e): Filled(", ").join(
+        id(e): ", ".join(
             f"{t(_PARAMETERS.get(key, key.replace('_', ' ')))} {known(str(e.parameters[key]))}"
             for key in varied
             if key in e.parameters
@@ -375,7 +375,7 @@ def _forest(
     else:
         # A rate, ratio, similarity or distance: from 0 on, so that its size can be seen.
         low_end, high_end = min(0.0, *edges), max(*edges, parity or 0.0, 1e-6) * 1.08
-    description = Filled("; ").join(f"{d.label}: {d.printed}" for d in dots)
+    description = "; ".join(f"{d.label}: {d.printed}" for d in dots)
     wide, narrow = (
         figure(
             f"{title} {where}".strip(),

@@ -23,7 +23,7 @@ def rates_chart(content: Content, tables: list[ExactTable]) -> Chart | None:
     for table in tables:
         dots.append(Dot(label=family_name(policy, table.family), value=None, printed="", heading=True))
         for row in (row for row in table.rows if row.n or row.hidden):
-            name = category_name(Filled(", ").join(row.levels.values()))
+            name = category_name(", ".join(row.levels.values()))
             if isinstance(row.rate, Undefined):
                 dots.append(Dot(label=name, value=None, printed=undefined(row)))
                 continue
@@ -41,7 +41,7 @@ def rates_chart(content: Content, tables: list[ExactTable]) -> Chart | None:
     if all(dot.value is None for dot in drawn):
         return None
     kind = kind_name(policy, tables[0].kind)
-    description = Filled("; ").join(f"{dot.label}: {dot.printed}" for dot in drawn)
+    description = "; ".join(f"{dot.label}: {dot.printed}" for dot in drawn)
     wide, narrow = (
         dot_chart(
             t("{table}, {where}, in percent", table=kind, where=tables[0].where),
@@ -65,7 +65,7 @@ def ratios_chart(content: Content, tables: list[ExactTable]) -> Chart | None:
         dots.append(Dot(label=family_name(policy, table.family), value=None, printed="", heading=True))
         for row in (row for row in table.rows if row.n or row.hidden):
             name = category_name(
-                Filled(", ").join(row.levels.values())
+                ", ".join(row.levels.values())
             )  # the label without its qualifier: charts are narrow
             if isinstance(row.ratio, Undefined):
                 dots.append(Dot(label=name, value=None, printed=undefined(row)))
@@ -88,7 +88,7 @@ def ratios_chart(content: Content, tables: list[ExactTable]) -> Chart | None:
         return None
     kind = kind_name(policy, tables[0].kind)
     title = t("Impact ratios of {table}, {where}", table=kind.lower(), where=tables[0].where)
-    description = Filled("; ").join(f"{dot.label}: {dot.printed}" for dot in drawn)
+    description = "; ".join(f"{dot.label}: {dot.printed}" for dot in drawn)
     finite = [dot.high for dot in drawn if dot.high is not None and math.isfinite(dot.high)]
     span = (0.0, min(2.0, max([1.2, *finite])))
     guide = (float(policy.guidance.threshold), f"{float(policy.guidance.threshold):g}")

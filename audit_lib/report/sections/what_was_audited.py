@@ -191,7 +191,7 @@ def _unknown(content: Content) -> str:
             )
         n = content.metrics.rows.unknown_group
         return tn("{n:,} row", "{n:,} rows", n)
-    return Filled("; ").join(f"{title}: {count(n)}" for title, n in found.items())
+    return "; ".join(f"{title}: {count(n)}" for title, n in found.items())
 
 
 def _drawn(content: Content) -> str:
@@ -242,7 +242,7 @@ def _provenance(content: Content) -> str:
                 t(
                     "Counted as unknown {attribute}: {values}",
                     attribute=known(attribute.replace("_", " ")),
-                    values=Filled("; ").join(f"{known(value)} ({count(n)})" for value, n in values.items()),
+                    values="; ".join(f"{known(value)} ({count(n)})" for value, n in values.items()),
                 )
             )
     return Filled(". ").join(said)

@@ -247,7 +247,7 @@ def _personas(content: Content, found: Personas | None) -> str:
             t(
                 "rows of {lexicon} that this audit has no group for were not used: {rows}",
                 lexicon=lexicon,
-                rows=Filled(", ").join(f"{known(level)} ({count(n)})" for level, n in levels.items()),
+                rows=", ".join(f"{known(level)} ({count(n)})" for level, n in levels.items()),
             )
         )
     return Filled("; ").join(said)
@@ -271,7 +271,7 @@ def _mentioning(content: Content, ftu: Unawareness) -> str:
     shares = Filled("; ").join(map(share, ftu.attributes))
     said = [t("of {prompts} prompts, {shares}", prompts=count(ftu.prompts), shares=shares)]
     if stays := [one for one in ftu.outside or () if one.mentioning]:
-        named = Filled(", ").join(
+        named = ", ".join(
             f"{known(one.attribute.replace('_', ' '))} ({_few(content, one.mentioning)})" for one in stays
         )
         said.append(
